@@ -207,7 +207,10 @@ fn many_pending_operations_fit_the_memory() {
     let page = page.to_str().expect("plain");
     for command in [&["check"][..], &["check", "--core"], &["explain"], &["check", "--view", page]] {
         let judged = run_within(640, &[command, &["--spec", "register:0", "--memory", "256MiB", &file]].concat());
-        assert!(judged.code == 1 && judged.stdout.contains("read() -> -1"), "{command:?}: {judged:?}");
+        assert!(
+            judged.code == 1 && judged.stdout.contains("read() of process 20000 (line 20001) returned -1"),
+            "{command:?}: {judged:?}"
+        );
     }
     // If a value is written twice, there is no monitor: searches may not decide, but they must end.
     let twice = scratch.file("twice.jsonl", pending_writes(20_000).replace(r#""value":1,"#, r#""value":2,"#));

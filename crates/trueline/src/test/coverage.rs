@@ -163,7 +163,7 @@ impl Coverage {
             let is_called = covered.operations.get(number).is_some_and(|called| called.calls > 0);
             let per_role = if kind.roles.is_empty() { 1 } else { THREADS_PER_ROLE };
             let expected = covered.calls.saturating_mul(u64::from(kind.weight)) / weights.max(1) / per_role;
-            if !is_called && expected >= EXPECTED_CALLS && plan.fixed.is_empty() {
+            if !is_called && expected >= EXPECTED_CALLS && !plan.has_given_programs() {
                 found.push(TooLittle::NeverCalled { operation: kind.name.to_string(), calls: covered.calls });
             }
         }
@@ -173,7 +173,7 @@ impl Coverage {
     /// Returns a warning for each operation that always returned the same result, although it was called often.
     pub(super) fn warnings(&self, plan: &Plan) -> Vec<String> {
         let covered = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if plan.options.replay.is_some() || plan.options.only.is_some() || !plan.fixed.is_empty() {
+        if plan.options.replay.is_some() || plan.options.only.is_some() || plan.has_given_programs() {
             return Vec::new();
         }
         let operations = plan.workload.kinds.iter().zip(&covered.operations).zip(&*plan.signatures);

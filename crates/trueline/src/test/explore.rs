@@ -1112,7 +1112,16 @@ impl Exploring {
     }
 
     fn shrunk_from(&self, wrong: Wrong, program: &Written, origin: Origin<'_>) -> Failure {
-        let Wrong { mut settings, execution, kind, token, after } = wrong;
+        let Wrong { mut settings, mut execution, mut kind, token, after } = wrong;
+        let is_default = self.exploration.search.is_none() && self.plan.options.exploration.is_some();
+        if is_default && execution.preemptions > PREEMPTIONS {
+            // The program may fail with fewer preemptions, too; then shrinking is exact.
+            let systematic = Settings { search: Search::Preemptions(PREEMPTIONS), ..settings.clone() };
+            let time = origin.end.saturating_duration_since(Instant::now()) / 8;
+            if let schedules::Explored::Wrong(found, its_kind, _) = self.candidate(program, &systematic, &kind, time) {
+                (settings.search, execution, kind) = (systematic.search, *found, its_kind);
+            }
+        }
         settings.search = match settings.search {
             Search::Exhaustive | Search::Unreduced => Search::Exhaustive,
             Search::Serial => Search::Serial,
@@ -1120,9 +1129,7 @@ impl Exploring {
             // A failure that was found at random is searched for systematically, if it needs at most this many
             // preemptions.
             Search::Pct { .. } | Search::Uniform | Search::Preemptions(_)
-                if self.exploration.search.is_none()
-                    && self.plan.options.exploration.is_some()
-                    && execution.preemptions <= PREEMPTIONS =>
+                if is_default && execution.preemptions <= PREEMPTIONS =>
             {
                 Search::Preemptions(PREEMPTIONS)
             }
@@ -1319,6 +1326,13 @@ impl Drop for NotedInstance {
     fn drop(&mut self) {
         let _note = supervise::note(Doing::Dropping, None);
         drop(self.0.take());
+    }
+}
+
+impl Exploration {
+    /// Returns whether it explores programs with given numbers of calls.
+    pub(super) fn has_given_programs(&self) -> bool {
+        self.calls.is_some()
     }
 }
 

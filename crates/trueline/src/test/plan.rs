@@ -313,6 +313,15 @@ impl Plan {
         self
     }
 
+    /// Returns whether the test has programs that its author wrote or described, so that their calls are known.
+    pub(super) fn has_given_programs(&self) -> bool {
+        #[cfg(feature = "systematic")]
+        if self.options.exploration.as_ref().is_some_and(super::Exploration::has_given_programs) {
+            return true;
+        }
+        !self.fixed.is_empty()
+    }
+
     /// Returns the names of the operations.
     pub fn operation_names(&self) -> Vec<&str> {
         self.workload.kinds.iter().map(|kind| &*kind.name).collect()

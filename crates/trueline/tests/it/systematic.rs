@@ -666,7 +666,7 @@ mod tests_with_types {
             let (_, whole) = explore(u64::MAX, against.clone());
             assert!(whole.is_complete, "{whole:?}");
             // Cancels later and later, until the exploration ends before it is canceled.
-            let cancelled = (0..1_000_000).step_by(37).take_while(|most| {
+            let cancelled = (0..1_000_000).step_by(7).take_while(|most| {
                 let (is_cancelled, explored) = explore(*most, against.clone());
                 let is_whole = explored.executions == whole.executions && explored.histories == whole.histories;
                 assert_eq!(explored.is_complete, is_whole, "cancelled at call {most}: {explored:?}");

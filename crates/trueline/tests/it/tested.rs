@@ -168,7 +168,7 @@ mod explored {
                     |model, ()| draw(model),
                 )
                 .explore(Exploration::new().most_steps(300))
-                .runs(200)
+                .runs(5000)
                 .shrink_for(Duration::ZERO)
                 .outcome()
         };

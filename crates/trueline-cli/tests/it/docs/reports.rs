@@ -38,7 +38,10 @@ fn of_any_run(line: &str) -> String {
     let is_picture =
         line.contains(['┌', '│', '└']) || ["  process ", "    "].iter().any(|begin| line.starts_with(begin));
     let masked = DEPENDS_ON_THE_RUN.iter().find_map(|(before, after)| {
-        let (head, tail) = (line.split_once(before)?.0, line.strip_suffix(after).map(|_| after)?);
+        let head = line.split_once(before)?.0;
+        let tail = line.strip_suffix(after).map(|_| after)?;
+        // The explanation has such lines, too, with other indentation.
+        (head.is_empty() || !before.starts_with(' ')).then_some(())?;
         Some(format!("{head}{before}...{tail}"))
     });
     // `or put .replay(..)` begins with as many spaces as a picture.
