@@ -669,7 +669,10 @@ fn a_directory_without_histories_is_an_error() {
     scratch.file("notes.txt", "nothing");
     let judged = run(&["check", "--spec", "queue", scratch.path()]);
     assert_eq!(judged.code, 2, "{judged:?}");
-    assert!(judged.stderr.contains("notes.txt: passed over, it does not look like a history; name it"), "{judged:?}");
+    assert!(
+        judged.stderr.contains("notes.txt: skipped, because it does not look like a history; name the file"),
+        "{judged:?}"
+    );
     let expected =
         format!("error: {}: no *.jsonl, *.json or *.edn file, and no log, in this directory", scratch.path());
     assert!(judged.stderr.contains(&expected), "{judged:?}");

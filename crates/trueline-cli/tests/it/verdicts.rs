@@ -317,7 +317,7 @@ fn own_order_at_equal_times() {
     // If clocks may differ, not even this order is known.
     let skewed = judge(&["--clock-skew", "1"], &[write, read]);
     assert_eq!(skewed.code, 0);
-    assert!(skewed.stdout.contains("note: with --clock-skew 1, the order of a process's own operations"), "{skewed:?}");
+    assert!(skewed.stdout.contains("note: with --clock-skew 1, operations of the same process"), "{skewed:?}");
     let json = judge(&["--clock-skew", "1", "--json"], &[write, read]).stdout;
     assert!(json.contains(r#""notes":["with --clock-skew 1, "#), "{json}");
 }
