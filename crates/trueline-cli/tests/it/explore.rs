@@ -69,7 +69,7 @@ fn what_fails_is_drawn_where_that_is_wanted() {
 fn nothing_is_needed_to_say_what_is_right() {
     let faulty = run(&["explore", "ms-queue-faulty-late-read", "--calls", "2*2+2", "--against", "itself"]);
     assert_eq!(faulty.code, 1, "{faulty:?}");
-    assert!(faulty.stdout.contains("does what it never does one operation at a time"), "{faulty:?}");
+    assert!(faulty.stdout.contains("does something that it never does one operation at a time"), "{faulty:?}");
     let correct = run(&["explore", "ms-queue", "--calls", "1*2+1", "--against", "ms-queue-recycling", "--json"]);
     let object = json(&correct.stdout);
     assert!(correct.code == 0 && object["serial"].as_u64().is_some_and(|serial| serial > 2), "{object}");
@@ -99,7 +99,7 @@ fn what_is_stuck_is_told() {
         "0",
     ]);
     assert_eq!(tested.code, 1, "{tested:?}");
-    assert!(tested.stdout.contains("no thread can go on") && tested.stdout.contains("lock m1"), "{tested:?}");
+    assert!(tested.stdout.contains("no thread can continue") && tested.stdout.contains("lock m1"), "{tested:?}");
 }
 
 #[test]

@@ -88,7 +88,9 @@ impl Mode {
         };
         (orders > MOST_ORDERS).then(|| {
             format!(
-                "{} executions of one operation synchronise, and they can come in too many orders to try each, which is possible for up to {MOST_IN_ANY_ORDER}; if each returns the same in whichever order they come, add `.in_any_order()` after this `together`",
+                "{} executions of one operation synchronize, which is too many to try all their orders (the limit is \
+                 {MOST_IN_ANY_ORDER}); if each returns the same in any order, add `.in_any_order()` after this \
+                 `together`",
                 self.operations(state).len()
             )
         })
@@ -154,7 +156,8 @@ impl Mode {
                 };
                 assert!(
                     *expected == outcomes,
-                    "operations that synchronize `in_any_order` have other results in another order: {:?} and {:?}",
+                    "operations that synchronize `in_any_order` have different results in different orders: {:?} and \
+                     {:?}",
                     results(expected),
                     results(&outcomes)
                 );
