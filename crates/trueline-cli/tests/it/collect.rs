@@ -238,7 +238,7 @@ fn a_file_that_is_no_log_is_not_touched() {
     ] {
         let file = scratch.file("history.jsonl", other);
         let refused = run(&["collect", "--listen", "127.0.0.1:0", "-o", &file]);
-        assert!(refused.code == 2 && refused.stderr.contains("line 1 is not of a log"), "{refused:?}");
+        assert!(refused.code == 2 && refused.stderr.contains("line 1 was not written by"), "{refused:?}");
         assert_eq!(fs::read_to_string(&file).expect("it is there"), other);
     }
 }

@@ -104,7 +104,7 @@ fn foreign_formats() {
         ("bad.toml", "process = ", "bad.toml:1: this is not TOML"),
         ("bad.json", "{\"process\":", "this is not JSON"),
         ("other.toml", "process = \"a\"\nf = \"b\"\n", "neither `type` nor `call`"),
-        ("typo.toml", "proces = \"a\"\n", "`proces` is none of the fields"),
+        ("typo.toml", "proces = \"a\"\n", "`proces` is not a field"),
     ] {
         let map = scratch.file(name, content);
         let judged = run_with_input(&["check", "--spec", "register", "--map", &map, "-"], whole.as_bytes());

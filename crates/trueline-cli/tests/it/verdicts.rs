@@ -167,7 +167,7 @@ fn directories_are_searched() {
     assert!(files[0].ends_with("c.json") && files[1].ends_with("b.jsonl"), "{files:?}");
     let notes: Vec<&str> = judged.stderr.lines().collect();
     assert!(
-        notes.len() == 2 && notes[0].starts_with("note: ") && notes[0].contains("notes.txt: passed over"),
+        notes.len() == 2 && notes[0].starts_with("note: ") && notes[0].contains("notes.txt: skipped"),
         "{notes:?}"
     );
     assert_eq!(run(&["check", "--spec", "queue", "--quiet", scratch.path()]).stderr, "");

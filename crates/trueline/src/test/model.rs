@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "`put` only reads, says the test")]
+    #[should_panic(expected = "the test declares that `put` only reads")]
     fn what_only_reads_must_not_write() {
         let mut spec = map();
         spec.operations[0].reads_only = true;

@@ -347,13 +347,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "executions of one operation synchronise, and they can come in too many orders")]
+    #[should_panic(expected = "executions of one operation synchronize, which is too many")]
     fn a_size_that_turns_out_to_be_too_large_is_refused() {
         outcomes(barrier(8, false, |_| 0), 8);
     }
 
     #[test]
-    #[should_panic(expected = "have other results in another order")]
+    #[should_panic(expected = "have different results in different orders")]
     fn an_order_that_matters_after_all_is_seen() {
         outcomes(barrier(9, true, |place| i64::from(place == 0)), 9);
     }

@@ -282,8 +282,8 @@ mod tests {
     #[test]
     fn others_are_refused_with_a_hint() {
         for (bad, hint) in [
-            ("", "calls something"),
-            (" | ", "calls something"),
+            ("", "needs at least one call"),
+            (" | ", "needs at least one call"),
             ("peek", "only push, pop, drop the sender"),
             ("pushed", "a program calls `pushed`"),
             ("push x", "as in JSON"),
