@@ -321,8 +321,7 @@ pub const SPECS: &[SpecInfo] = &[
     .operations(QUEUE),
     SpecInfo::new(
         "out-of-order-queue",
-        "gives out one of its K+1 oldest; `:empty` may report empty while it has up \
-        to K",
+        "gives out one of its K+1 oldest; `:empty` may report empty while it has up to K",
     )
     .parameter(":K[:empty]")
     .operations(QUEUE),
@@ -345,13 +344,7 @@ pub const SPECS: &[SpecInfo] = &[
     ]),
     SpecInfo::new("men-women", "a man and a woman synchronize, and learn of each other").operations(&[
         op("man", &["man-sync"], ME, "the number of the woman"),
-        op(
-            "woman",
-            &["woman-sync"],
-            ME,
-            "the \
-            number of the man",
-        ),
+        op("woman", &["woman-sync"], ME, "the number of the man"),
     ]),
     SpecInfo::new("exchanger", "two synchronize, and exchange values").operations(&[op(
         "exchange",
@@ -365,13 +358,7 @@ pub const SPECS: &[SpecInfo] = &[
     ]),
     SpecInfo::new("two-families", "one of each family synchronize, each pair once").operations(&[
         op("sync-a", &["a"], ME, "the number of the other"),
-        op(
-            "sync-b",
-            &["b"],
-            ME,
-            "the number of \
-            the other",
-        ),
+        op("sync-b", &["b"], ME, "the number of the other"),
     ]),
     SpecInfo::new("one-family", "two synchronize, each pair once").operations(&[op(
         "sync",
