@@ -152,7 +152,7 @@ pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &C
 /// let ProgressVerdict::Rejected(evidence) =
 ///     progress(&Channel::new(), &history, SyncAlgorithm::Auto, &Budget::unlimited())
 /// else {
-///     panic!("2 and 3 should have synchronised")
+///     panic!("2 and 3 should have synchronized")
 /// };
 /// assert_eq!(evidence.anticipated, [[OpId(2), OpId(3)]]);
 /// # Ok::<(), trueline::history::HistoryError>(())
