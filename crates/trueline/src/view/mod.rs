@@ -468,7 +468,7 @@ impl Rejection {
                 format!("{what} returned {}, but could not have returned at all then", shorten(result))
             }
             (Some(result), []) => {
-                format!("{what} returned {}, which does not go with what else happened", shorten(result))
+                format!("{what} returned {}, which contradicts the rest of the history", shorten(result))
             }
             (Some(result), allowed) if !self.all_allowed => {
                 let example = alternatives(allowed);

@@ -202,7 +202,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
         (true, results) => {
             format!("But {name} could only have returned {}, in whatever way the others did", alternatives(results))
         }
-        (false, []) => format!("But what {name} returned does not go with what the others did, in whatever way"),
+        (false, []) => format!("But the result of {name} contradicts what the others did, in whatever way they did it"),
         (false, results) => format!(
             "But {name} could not have returned that, in whatever way the others did; it could have returned {}, for example",
             alternatives(results)

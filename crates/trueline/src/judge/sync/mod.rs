@@ -224,7 +224,7 @@ impl Judge<'_> {
             SyncAlgorithm::Brute => brute::search(task, None, &mut self.meter).map(anywhere),
         }?;
         if let Ok(groups) = &groups {
-            assert!(replay(task, groups).is_some(), "a synchronisation linearisation cannot be replayed");
+            assert!(replay(task, groups).is_some(), "a synchronization linearization cannot be replayed");
         }
         Ok(groups)
     }
