@@ -166,10 +166,7 @@ fn directories_are_searched() {
     assert_eq!(files.len(), 2);
     assert!(files[0].ends_with("c.json") && files[1].ends_with("b.jsonl"), "{files:?}");
     let notes: Vec<&str> = judged.stderr.lines().collect();
-    assert!(
-        notes.len() == 2 && notes[0].starts_with("note: ") && notes[0].contains("notes.txt: skipped"),
-        "{notes:?}"
-    );
+    assert!(notes.len() == 2 && notes[0].starts_with("note: ") && notes[0].contains("notes.txt: skipped"), "{notes:?}");
     assert_eq!(run(&["check", "--spec", "queue", "--quiet", scratch.path()]).stderr, "");
     for (name, content) in FORMATS {
         scratch.file(&format!("formats/{name}"), content);
