@@ -6,7 +6,7 @@ use crate::Fallible;
 
 /// The output of `--help`.
 pub(crate) const HELP: &str = "\
-Runs tests with schedule points inside of crates that know nothing of trueline
+Runs tests with schedule points inside crates that do not use trueline
 
 Usage:
   cargo trueline test [OPTIONS] [ARGUMENTS OF CARGO TEST]
@@ -14,17 +14,17 @@ Usage:
 
 Examples:
   cargo trueline test                                    instruments the crates of this workspace
-  cargo trueline test --instrument crossbeam-queue       and crossbeam-queue, with what it depends on
+  cargo trueline test --instrument crossbeam-queue       and crossbeam-queue, with its dependencies
   cargo trueline replay 'program/a 1|b 2/3-1' my_test    repeats the run that a failing test printed
 
 Options:
-      --instrument CRATE,..  Also instruments these crates and what they depend on
-      --instrument-all       Instruments all crates but trueline and what it depends on
+      --instrument CRATE,..  Also instruments these crates and their dependencies
+      --instrument-all       Instruments all crates except trueline and its dependencies
   -h, --help                 Prints this
   -V, --version              Prints the version
 
 Tests run one at a time unless RUST_TEST_THREADS is set, because static variables of instrumented crates belong to one
-exploration at a time. The exit code is the one of `cargo test`, or 2 if the command line or the project is wrong.
+exploration at a time. The exit code is the one of `cargo test`, or 2 if the command line or the project is invalid.
 ";
 
 /// The parsed command line.

@@ -96,11 +96,13 @@ impl Project {
     pub(crate) fn leaf(&self) -> Fallible<PathBuf> {
         let found: Vec<_> = self.named("trueline-sync").collect();
         match found[..] {
-            [] => Err("nothing here depends on trueline: add it, by `cargo add --dev trueline --features systematic`"
-                .to_owned()),
+            [] => {
+                Err("no package here depends on trueline: add it with `cargo add --dev trueline --features systematic`"
+                    .to_owned())
+            }
             [id] => {
                 let manifest = &self.packages[id].manifest;
-                manifest.parent().map(PathBuf::from).ok_or_else(|| "trueline-sync is in no folder".to_owned())
+                manifest.parent().map(PathBuf::from).ok_or_else(|| "cannot find the folder of trueline-sync".to_owned())
             }
             _ => {
                 let versions: Vec<_> = found.iter().map(|id| self.packages[*id].version.as_str()).collect();
@@ -123,7 +125,8 @@ impl Project {
             }
             if ids.iter().all(|id| plain.contains(id)) {
                 return Err(format!(
-                    "--instrument: `{name}` is trueline or one of its dependencies, which schedule; it cannot have schedule points"
+                    "--instrument: `{name}` is trueline or one of its dependencies, which run the scheduler and \
+                     cannot have schedule points"
                 ));
             }
             chosen.extend(self.closure(ids));

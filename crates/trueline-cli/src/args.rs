@@ -148,7 +148,7 @@ Examples:
   trueline lint --spec cas-register:0 history.edn       also checks values and reads of nil
   trueline lint --json recorded/
 
-`check` refuses files with problems. Warnings tell where a verdict may not mean what you expect.
+`check` refuses files with problems. Warnings show where a verdict may not mean what you expect.
 Notes describe how the file is read, and do not affect the exit code. The forecast is for a search:
 a monitor may judge a history quickly although it looks hard.";
 

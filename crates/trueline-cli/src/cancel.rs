@@ -26,7 +26,8 @@ pub(crate) fn on_interrupt() -> CancelToken {
         }
         // The program may end as soon as the work is canceled, so the note is printed first. If stderr has no reader, the
         // work is canceled anyway.
-        let note = || output::note("interrupted: ending with what is known so far (again to end at once)");
+        let note =
+            || output::note("interrupted: finishing with the results so far (press Ctrl-C again to stop at once)");
         let told = thread::spawn(note);
         let started = Instant::now();
         while !told.is_finished() && started.elapsed() < PATIENCE {
@@ -35,7 +36,9 @@ pub(crate) fn on_interrupt() -> CancelToken {
         cancelled.cancel();
     });
     if let Err(fault) = set {
-        output::note(format_args!("Ctrl-C ends this at once, without a result: {fault}"));
+        output::note(format_args!(
+            "Ctrl-C will stop this at once, without a result, because no handler could be installed: {fault}"
+        ));
     }
     token
 }

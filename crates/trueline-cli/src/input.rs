@@ -372,11 +372,11 @@ fn read_mapping(path: &Path) -> Result<Mapping, String> {
         return Err(format!("{name}: longer than {} MiB; give a mapping, not a history", LARGEST_MAPPING >> 20));
     }
     let description: serde_json::Value = if text.trim_start().starts_with('{') {
-        serde_json::from_str(&text).map_err(|fault| format!("{name}: this is no JSON ({fault}); correct it"))?
+        serde_json::from_str(&text).map_err(|fault| format!("{name}: this is not JSON ({fault}); correct it"))?
     } else {
         toml::from_str(&text).map_err(|fault| {
             let line = fault.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            format!("{name}:{line}: this is no TOML ({}); correct it", fault.message())
+            format!("{name}:{line}: this is not TOML ({}); correct it", fault.message())
         })?
     };
     Mapping::from_json(&description).map_err(|fault| format!("{name}: {fault}"))

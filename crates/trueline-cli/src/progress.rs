@@ -19,7 +19,7 @@ pub(crate) fn spinner(message: String) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-    let style = ProgressStyle::with_template("{spinner} {msg} for {elapsed} (Ctrl-C ends it with what is known)");
+    let style = ProgressStyle::with_template("{spinner} {msg} for {elapsed} (Ctrl-C stops it with the results so far)");
     spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     spinner.set_message(message);
     let shown = spinner.downgrade();

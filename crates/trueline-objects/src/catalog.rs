@@ -230,7 +230,7 @@ const LINEARIZABLE: &[Entry] = &[
     Entry::new("ms-queue", "ms-queue-faulty-no-help", "queue", |settings| {
         queue(settings, || MsQueue::faulty(ms_queue::Fault::NoHelp))
     })
-    .fault("tail set back, and nobody helps", STUCK),
+    .fault("tail set back, and no thread helps", STUCK),
     Entry::new("treiber-stack", "treiber-stack", "stack", |settings| stack(settings, TreiberStack::new))
         .paper("Treiber 1986"),
     Entry::new("treiber-stack", "treiber-stack-faulty-aba", "stack", |settings| {

@@ -23,7 +23,7 @@
 //! | `ms-queue-recycling` | [`MsQueue::recycling`](ms_queue::MsQueue::recycling) | Michael & Scott 1996 | | `queue` | accepted |
 //! | `ms-queue-faulty-late-read` | [`ms_queue::Fault::LateRead`] | | value read after the swing | `queue` | rejected or stuck |
 //! | `ms-queue-faulty-aba` | [`ms_queue::Fault::Aba`] | | nodes used again without tags | `queue` | rejected or stuck |
-//! | `ms-queue-faulty-no-help` | [`ms_queue::Fault::NoHelp`] | | tail set back, and nobody helps | `queue` | stuck |
+//! | `ms-queue-faulty-no-help` | [`ms_queue::Fault::NoHelp`] | | tail set back, and no thread helps | `queue` | stuck |
 //! | `treiber-stack` | [`TreiberStack::new`](treiber_stack::TreiberStack::new) | Treiber 1986 | | `stack` | accepted |
 //! | `treiber-stack-faulty-aba` | [`treiber_stack::Fault::Aba`] | | nodes used again without tags | `stack` | rejected or stuck |
 //! | `locked-queue` | [`LockedQueue`](locked::LockedQueue) | Lowe | | `bounded-queue:2` | accepted |

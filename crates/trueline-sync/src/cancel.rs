@@ -221,7 +221,7 @@ pub struct Cancelled(());
 
 impl fmt::Display for Cancelled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the operation was cancelled")
+        f.write_str("the operation was canceled")
     }
 }
 

@@ -8,7 +8,8 @@ use trueline::judge::ALGORITHMS;
 use crate::args::ListArgs;
 use crate::output::{self, Written};
 
-const COMPETE: (&str, &str) = ("compete:A,B[,..]", "several of these at once, a thread each; the first answer counts");
+const COMPETE: (&str, &str) =
+    ("compete:A,B[,..]", "runs several of these at once, each in its own thread; the first answer counts");
 
 pub(crate) fn run(args: &ListArgs) -> ExitCode {
     let alone = ALGORITHMS.iter().map(|(algorithm, summary)| (algorithm.to_string(), *summary));

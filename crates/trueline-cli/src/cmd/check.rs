@@ -34,7 +34,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, String> {
 /// Judges like `check`, and explains the verdict in words instead of drawing it.
 pub(crate) fn explain(args: &CheckArgs) -> Result<ExitCode, String> {
     if args.view.is_some() {
-        return Err("--view is for `trueline check`; leave it out, or use that".to_owned());
+        return Err("--view is for `trueline check`; leave it out, or use that command".to_owned());
     }
     run_for(args, Wanted::Explanation)
 }
@@ -50,7 +50,9 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
     if !args.quiet {
         for path in passed_over {
             let path = path.display();
-            output::note(format_args!("{path}: passed over, it does not look like a history; name it to have it read"));
+            output::note(format_args!(
+                "{path}: skipped, because it does not look like a history; name the file itself to read it"
+            ));
         }
     }
     let bar = bar(inputs.len());
@@ -125,12 +127,12 @@ fn specification(args: &CheckArgs) -> Result<NamedSpec, String> {
     if args.clock_skew > 0 && spec.process_matters() {
         // With clock skew, overlapping operations are assigned to different processes.
         return Err(format!(
-            "--clock-skew cannot be had for {name}, where it matters which process calls; leave it out"
+            "--clock-skew is not supported for {name}, where it matters which process calls; leave it out"
         ));
     }
     if args.criterion == Criterion::Progress && !spec.has_progress() {
         return Err(format!(
-            "--criterion progress is for objects whose operations synchronise, and those of {name} do not; leave it out"
+            "--criterion progress is for objects whose operations synchronize, and those of {name} do not; leave it out"
         ));
     }
     match wrong_factors(args, &spec) {
@@ -152,7 +154,8 @@ fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
     }
     if (args.criterion == Criterion::Quasi || args.factor.is_some()) && spec.has_progress() {
         return Some(format!(
-            "{name} has operations that synchronise, which quasi linearizability is not asked of; leave it out"
+            "{name} has operations that synchronize, for which quasi linearizability is not defined; leave \
+             --criterion quasi and --factor out"
         ));
     }
     None
@@ -259,9 +262,9 @@ fn contradicted(contradiction: Contradiction, judged: &dyn trueline::judge::Judg
 
 fn cut_short(kind: LimitKind) -> String {
     match kind {
-        LimitKind::Cancelled => "interrupted before all of this was found out".to_owned(),
+        LimitKind::Cancelled => "interrupted before the rest of the output was complete".to_owned(),
         kind => {
-            format!("the {kind} limit was reached after the verdict: what else was asked for is not complete; raise it")
+            format!("the {kind} limit was reached after the verdict, so the rest of the output is incomplete; raise it")
         }
     }
 }
@@ -293,7 +296,7 @@ impl<'a> Judge<'a> {
         let reading = Reading::new(&args.read, args.clock_skew)?;
         if spec.process_matters() && !reading.names_processes() {
             return Err(format!(
-                "the mapping has no `process`, and for {} it matters which process calls; map it",
+                "the mapping has no `process`, and for {} it matters which process calls; add `process` to the mapping",
                 spec.name()
             ));
         }
@@ -368,7 +371,7 @@ impl<'a> Judge<'a> {
             }
         }
         if report.operations == 0 {
-            let note = "there are no operations, so that there was nothing to judge";
+            let note = "there are no operations, so there was nothing to judge";
             if !args.quiet {
                 output::note(format_args!("{}: {note}", report.file));
             }
@@ -382,7 +385,8 @@ impl<'a> Judge<'a> {
         }
         if args.clock_skew > 0 {
             report = report.with_note(format!(
-                "with --clock-skew {}, the order of a process's own operations counts only where they are further apart",
+                "with --clock-skew {}, operations of the same process are ordered only if they are further apart than \
+                 that",
                 args.clock_skew
             ));
         }

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
     let (end, ended) = mpsc::channel();
     let interrupted = end.clone();
     if let Err(error) = ctrlc::set_handler(move || drop(interrupted.send(None))) {
-        output::note(format_args!("Ctrl-C ends this at once: {error}"));
+        output::note(format_args!("Ctrl-C will stop this at once, because no handler could be installed: {error}"));
     }
     let log = Arc::new(Mutex::new(log));
     output::note(format_args!("listening on {address}, writing {path}; Ctrl-C to end"));
@@ -225,13 +225,14 @@ impl Log {
                 Err((true, _)) => {
                     self.file.set_len(self.length)?;
                     output::note(format_args!(
-                        "line {number} of the log was not written to its end, and is removed ({length} bytes)"
+                        "line {number} of the log is incomplete, and is removed ({length} bytes)"
                     ));
                     break;
                 }
                 Err((false, message)) => {
                     return Err(Unusable::Message(format!(
-                        "line {number} is not of a log of `trueline collect` ({message}); nothing was changed; name another file"
+                        "line {number} was not written by `trueline collect` ({message}); the file is unchanged; name \
+                         another file"
                     )));
                 }
             }
@@ -241,7 +242,7 @@ impl Log {
             }
         }
         if self.length > 0 {
-            output::note(format_args!("the log goes on behind its {} bytes", self.length));
+            output::note(format_args!("appending to the log after its {} bytes", self.length));
         }
         Ok(())
     }
@@ -249,12 +250,12 @@ impl Log {
     /// Accounts for a line of an earlier run.
     fn go_on_behind(&mut self, event: &Map<String, Value>) -> Result<(), String> {
         let number = |name: &str| {
-            event.get(name).and_then(Value::as_u64).ok_or_else(|| format!("it has no `{name}` that is a number"))
+            event.get(name).and_then(Value::as_u64).ok_or_else(|| format!("its `{name}` is missing or not a number"))
         };
         let process = u32::try_from(number("process")?).map_err(|fault| fault.to_string())?;
         let time = number("time")?;
         if !matches!(event.get("type").and_then(Value::as_str), Some("invoke" | "ok" | "fail" | "info")) {
-            return Err("it has no `type` of an event".to_owned());
+            return Err("its `type` is missing or not that of an event".to_owned());
         }
         self.next_process = self.next_process.max(process.checked_add(1).ok_or("its `process` is too large")?);
         self.first_time = self.first_time.max(time.saturating_add(1));
@@ -302,9 +303,9 @@ impl Log {
             return Err("the log is closed".into());
         }
         let object = serde_json::from_slice(line)
-            .map_err(|fault| Refusal::Message(format!("this is no JSON object ({fault}); send one on each line")))?;
+            .map_err(|fault| Refusal::Message(format!("this is not a JSON object ({fault}); send one on each line")))?;
         let Value::Object(mut event) = object else {
-            return Err("this is no JSON object; send one on each line".into());
+            return Err("this is not a JSON object; send one on each line".into());
         };
         let client = event.remove("process").unwrap_or(Value::Null);
         if !matches!(client, Value::Null | Value::Number(_) | Value::String(_)) {
@@ -318,7 +319,7 @@ impl Log {
         let known = self.processes.get(&process);
         let number = known.map_or(self.next_process, |(number, _)| *number);
         if number == u32::MAX {
-            return Err("too many processes; begin another log".into());
+            return Err("too many processes; start another log".into());
         }
         let open = known.and_then(|(_, open)| open.as_ref());
         let mut called = None;
@@ -333,13 +334,13 @@ impl Log {
                 }
                 match event.get("f") {
                     Some(f @ Value::String(_)) => called = Some((f.clone(), object)),
-                    _ => return Err("`f` is missing; say what is called, such as \"f\":\"read\"".into()),
+                    _ => return Err("`f` is missing; name the operation that is called, such as \"f\":\"read\"".into()),
                 }
             }
             (_, None) => return Err("no call is open; send the call first".into()),
             (_, Some(open)) => {
                 if event.get("f").is_some_and(|given| *given != open.f) {
-                    return Err("the open call has another `f`; send the same, or leave it out".into());
+                    return Err("the open call has a different `f`; send the same one, or leave it out".into());
                 }
                 match &open.object {
                     Some(object) => drop(event.insert("object".to_owned(), object.clone())),
@@ -386,7 +387,7 @@ fn lock(file: &File) -> Result<(), Unusable> {
     use rustix::fs::{FlockOperation, flock};
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Err(rustix::io::Errno::WOULDBLOCK) => Err(Unusable::Message(
-            "another `trueline collect` writes this file; end it, or name another file".to_owned(),
+            "another `trueline collect` is writing this file; stop it, or name another file".to_owned(),
         )),
         // Some file systems do not support locks.
         _ => Ok(()),

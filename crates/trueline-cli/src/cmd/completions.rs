@@ -21,7 +21,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, String> {
     let command = with_examples(Cli::command().disable_help_subcommand(true));
     let Some(directory) = &args.directory else {
         let mut page = Vec::new();
-        Man::new(command).render(&mut page).map_err(|fault| format!("cannot make the page: {fault}"))?;
+        Man::new(command).render(&mut page).map_err(|fault| format!("cannot generate the page: {fault}"))?;
         return Ok(print(&page));
     };
     write_pages(command, directory)

@@ -41,7 +41,10 @@ pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
     bar.finish_and_clear();
     let explored = outcome.explored.clone().unwrap_or_default();
     if explored.is_misfit && args.replay.is_some() {
-        output::error(format!("--replay: this schedule is none of {}; were the other options the same?", args.name));
+        output::error(format!(
+            "--replay: this is not a schedule of {}; give the other options as in the exploration that printed it",
+            args.name
+        ));
         return ExitCode::from(2);
     }
     let finding = match Finding::of(&outcome, token.is_cancelled()) {
@@ -60,10 +63,10 @@ fn find(name: &str) -> Result<(&'static Entry, Option<usize>), String> {
     let Some((object, factor)) = name.split_once(':') else { return Ok((catalog::find(name)?, None)) };
     let entry = catalog::find(object)?;
     if !entry.has_factor() {
-        return Err(format!("{object} is made without a factor; leave `:{factor}` out"));
+        return Err(format!("{object} takes no factor; leave `:{factor}` out"));
     }
     let factor = factor.parse().ok().filter(|factor| *factor <= MOST_FACTOR);
-    let factor = factor.ok_or_else(|| format!("{name}: behind the colon is a factor up to {MOST_FACTOR}"))?;
+    let factor = factor.ok_or_else(|| format!("{name}: write a factor of at most {MOST_FACTOR} after the colon"))?;
     Ok((entry, Some(factor)))
 }
 
@@ -120,7 +123,7 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
     let settings = settings(args, factor);
     if settings.progress && entry.criterion != "synchronisation" {
         return Err(format!(
-            "--criterion progress is for objects whose operations synchronise, and {} is none; leave it out",
+            "--criterion progress is for objects whose operations synchronize, and those of {} do not; leave it out",
             entry.name
         ));
     }
@@ -129,7 +132,8 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
         exploration = exploration.programs(programs);
     }
     if let (Some(_), Some(program)) = (&args.calls, &args.program) {
-        let number = program.parse().map_err(|_| format!("--program {program}: with --calls, it is a number"))?;
+        let number =
+            program.parse().map_err(|_| format!("--program {program}: with --calls, give the number of a program"))?;
         exploration = exploration.number(number);
     }
     if let Some(most) = args.preemptions {
@@ -161,7 +165,11 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
             let (other, factor) = find(name).map_err(|fault| format!("--against: {fault}"))?;
             let (mine, others) = (entry.plan(&settings), other.plan(&Settings { factor, ..settings }));
             if mine.operation_names() != others.operation_names() {
-                return Err(format!("{name} has other operations than {}", entry.name));
+                return Err(format!(
+                    "--against: the operations of {name} differ from those of {}; name an object with the same \
+                     operations",
+                    entry.name
+                ));
             }
             exploration.against(Against::Other(Arc::new(others)))
         }
@@ -174,7 +182,8 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
     if args.against != "spec" || is_quasi {
         if matches!(entry.criterion, "synchronisation" | "interval") {
             return Err(format!(
-                "operations of {} synchronise, and none returns alone: it cannot be compared with serial runs; leave --against out",
+                "operations of {} synchronize, and none returns alone, so it cannot be compared with serial runs; \
+                 leave --against out",
                 entry.name
             ));
         }
@@ -184,13 +193,15 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
         };
         if is_chosen {
             return Err(format!(
-                "threads of {} choose what they call, and may choose otherwise alone: to compare it with serial runs, use --calls",
+                "threads of {} choose their operations, and may choose others in serial runs; to compare it with \
+                 serial runs, use --calls",
                 entry.name
             ));
         }
     } else if args.calls.is_some() && plan.threads_choose() {
         return Err(format!(
-            "threads of {} choose what they call, as it does not take every program; use --threads and --ops, or --program, instead of --calls",
+            "threads of {} choose their operations, because it does not allow every program; use --threads and --ops, \
+             or --program, instead of --calls",
             entry.name
         ));
     }
@@ -219,7 +230,7 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
     if let Some(token) = &args.replay {
         plan = readable(plan, token)?;
         if token.scheduled.is_none() {
-            return Err(format!("{token} names no schedule; `trueline test --replay` makes such runs"));
+            return Err(format!("{token} does not name a schedule; use `trueline test --replay` to repeat this run"));
         }
         plan = plan.replay(token.clone());
     }
@@ -354,7 +365,7 @@ fn text(
         writeln!(out)?;
     }
     for failure in &outcome.further {
-        writeln!(out, "also went wrong, after {:.1?}: {} {}", failure.after, entry.name, failure.kind)?;
+        writeln!(out, "also failed, after {:.1?}: {} {}", failure.after, entry.name, failure.kind)?;
         writeln!(out, "  run it again: {}\n", again(failure, args))?;
     }
     writeln!(out, "\x1b[1m{}: {}\x1b[0m", entry.name, finding.name())?;
@@ -368,9 +379,12 @@ fn text(
         writeln!(out, "  {undecided} histories were not judged: make programs smaller")?;
     }
     if is_cancelled {
-        writeln!(out, "  it was cancelled before all was explored")?;
+        writeln!(out, "  it was canceled before everything was explored")?;
     } else if finding == Finding::Unknown {
-        writeln!(out, "  not all was explored: give it more --time, fewer --calls, or a bound on --preemptions")?;
+        writeln!(
+            out,
+            "  not everything was explored: give it more --time, fewer --calls, or a bound on --preemptions"
+        )?;
     }
     Ok(())
 }
@@ -387,11 +401,13 @@ pub(super) fn describe(out: &mut dyn Write, explored: &Explored) -> io::Result<(
         writeln!(out, "  compared with {serial} serial histories")?;
     }
     if let Some(semantics) = semantics {
-        writeln!(out, "  what is right: {semantics}")?;
+        writeln!(out, "  judged as: {semantics}")?;
     }
     match (is_complete, preemptions) {
-        (_, Some(most)) if *most < u32::MAX => writeln!(out, "  all with up to {most} preemptions were explored"),
-        (true, _) => writeln!(out, "  all were explored"),
+        (_, Some(most)) if *most < u32::MAX => {
+            writeln!(out, "  all schedules with up to {most} preemptions were explored")
+        }
+        (true, _) => writeln!(out, "  all schedules were explored"),
         _ => Ok(()),
     }
 }

@@ -72,11 +72,12 @@ fn generate(args: &GenerateArgs, token: &CancelToken) -> Result<RawHistory, Stri
             return Ok(bad);
         }
         if token.is_cancelled() {
-            return Err("no violation was found yet; let it go on for longer".to_owned());
+            return Err("no violation was found yet; give it more time".to_owned());
         }
     }
     Err(format!(
-        "no violation was found: whatever was changed, the history stayed right as one of {name}; give more --operations, less --contention, or another --seed"
+        "no violation was found: every change that was tried left the history correct for {name}; give more \
+         --operations, less --contention, or another --seed"
     ))
 }
 
@@ -194,7 +195,8 @@ impl<'s> Simulation<'s> {
         let name = spec.info().name;
         let Some(object) = spec.object() else {
             return Err(format!(
-                "operations of `{name}` take several steps, which cannot be made up; give another spec"
+                "histories of `{name}` cannot be generated, because its operations take several steps; give another \
+                 spec"
             ));
         };
         if args.pending > args.operations {

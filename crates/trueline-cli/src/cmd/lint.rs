@@ -127,7 +127,7 @@ impl Report {
             message: first.message().to_owned(),
         }));
         if history.is_empty() && findings.iter().all(|finding| finding.severity != Severity::Problem) {
-            let message = "there is no operation that did not fail: such a file is accepted".to_owned();
+            let message = "there are no operations, or all of them failed: such a file is accepted".to_owned();
             findings.push(Finding {
                 code: "no-operations",
                 severity: Severity::Warning,
@@ -251,14 +251,15 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
         Trap::TimeEqual => (
             "time-equal",
             Note,
-            format!(
-                "equal times: {what}; events are ordered by line, and a clock that shows both at once does not tell which was first"
-            ),
+            format!("equal times: {what}; events are ordered by line, and equal times do not show which was first"),
         ),
         Trap::Tie => (
             "time-equal",
             Warning,
-            format!("{what}: they overlap, as such a clock does not tell which was first; a finer clock may find more"),
+            format!(
+                "{what}: they are taken to overlap, because equal times do not show which was first; a finer clock \
+                 may find more"
+            ),
         ),
         Trap::OwnTies => (
             "own-order",
@@ -270,18 +271,18 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
         Trap::CoarseClock => (
             "coarse-clock",
             Note,
-            format!("{what}: the clock is coarser than its unit, and what happens between its ticks overlaps"),
+            format!("{what}: the clock is coarser than its unit, so operations within one tick overlap"),
         ),
         Trap::ProcessGoesOn => (
             "process-goes-on",
             Note,
-            format!("{what}; here that operation stays open, but other checkers want a new process"),
+            format!("{what}; here that operation stays open, but other checkers expect a new process"),
         ),
         Trap::Failed => ("failed", Note, format!("{what}: such operations did not happen, and are dropped")),
         Trap::Info => ("info", Note, format!("{what}: such operations may take effect at any time, or never")),
-        Trap::Nemesis => ("nemesis", Note, format!("{what}, which is no number: such events are skipped")),
-        Trap::Container => ("container", Note, format!("there is {what}; it is read as if it were not there")),
-        Trap::Comment => ("comment", Note, format!("there is {what}; it is passed over")),
+        Trap::Nemesis => ("nemesis", Note, format!("{what}, which is not a number: such events are skipped")),
+        Trap::Container => ("container", Note, format!("there is {what}; it is ignored")),
+        Trap::Comment => ("comment", Note, format!("there is {what}; it is skipped")),
         Trap::OtherField => ("other-fields", Note, format!("the field {what} is not read")),
         Trap::NoResult => ("no-result", Warning, what.to_owned()),
         _ => ("other", Note, what.to_owned()),
@@ -325,11 +326,14 @@ fn reads(history: &RawHistory, spec: Option<&NamedSpec>, wildcard: bool) -> Vec<
         (true, _) => (Severity::Note, "a read returned nil, which matches anything"),
         (false, true) => (
             Severity::Warning,
-            "a read returned nil, which is taken at its word: the register was empty; give --nil-wildcard if it means that the value is not known, as in Knossos",
+            "a read returned nil, which is taken to mean that the register was empty; give --nil-wildcard if it means \
+             that the value is not known, as in Knossos",
         ),
         (false, false) => (
             Severity::Warning,
-            "a read returned nil: in Knossos that means that the value is not known and matches anything (--nil-wildcard), here that the register was empty, which it is only if it begins so (no `:0` behind its name)",
+            "a read returned nil: in Knossos that means that the value is not known and matches anything \
+             (--nil-wildcard), here that the register was empty, which it is only if it begins so (no `:0` after its \
+             name)",
         ),
     };
     let nil_read = nil.first().map(|first| Finding {
@@ -344,7 +348,9 @@ fn reads(history: &RawHistory, spec: Option<&NamedSpec>, wildcard: bool) -> Vec<
         severity: Severity::Note,
         count: filled.len() as u64,
         line: line_of(first.call_line()),
-        message: "the call of a read says nil, which is no argument: its value is what its return says".to_owned(),
+        message:
+            "the call of a read has the value nil, which is not an argument: its return has the value that was read"
+                .to_owned(),
     });
     nil_read.into_iter().chain(filled).collect()
 }
@@ -463,7 +469,7 @@ fn origins(survey: &Survey, spec: &NamedSpec) -> Vec<Finding> {
         let hint = match (failed, other_kind) {
             (Some((record, line)), _) => {
                 let f = visible(&record.f);
-                format!("but `{f}`, which failed (line {line}), would have: if it may have happened, log `info`")
+                format!("`{f}` would have, but it failed (line {line}): if it may have happened, log `info`")
             }
             (None, Some((_, value))) => format!("it was put in as {value}: log both in the same way"),
             (None, None) => "the file may begin too late, or log it in another way".to_owned(),
@@ -473,7 +479,7 @@ fn origins(survey: &Survey, spec: &NamedSpec) -> Vec<Finding> {
             severity: Severity::Warning,
             count: nowhere.len() as u64,
             line: line_of(first.return_line()),
-            message: format!("`{}` returned {result}, which nobody put in; {hint}", first.op.f),
+            message: format!("`{}` returned {result}, which no operation put in; {hint}", first.op.f),
         }
     });
     let early = too_early.iter().max_by_key(|(taker, giver)| skew(survey, taker, giver));
@@ -491,7 +497,7 @@ fn origins(survey: &Survey, spec: &NamedSpec) -> Vec<Finding> {
             count: too_early.len() as u64,
             line: line_of(taker.return_line()),
             message: format!(
-                "process {} had got {} before process {} called what puts it in{place}; {remedy}",
+                "process {} had received {} before process {} called the operation that puts it in{place}; {remedy}",
                 taker.process,
                 taker.outcome.result().unwrap_or(&Value::Null),
                 giver.process

@@ -45,9 +45,9 @@ fn ill_formed(spec: &NamedSpec, history: &RawHistory) -> Option<String> {
     let (inserts, removes) = (count(insert), count(remove));
     (inserts != removes).then(|| {
         format!(
-            "the history is not well formed: it has {inserts} of `{insert}` and {removes} of `{remove}`; what is left or lacking \
-             has no order to be compared with, so quasi linearizability may reject what is within its factors; record as many of \
-             either"
+            "the history is not well formed: it has {inserts} of `{insert}` and {removes} of `{remove}`; the elements \
+             that are left or missing have no order to be compared with, so quasi linearizability may reject \
+             operations that are within their factors; record as many of one as of the other"
         )
     })
 }

@@ -59,7 +59,7 @@ impl Pages {
         let says_folder = path.is_dir() || path.extension().is_none() || name.to_string().ends_with(MAIN_SEPARATOR);
         if says_folder {
             fs::create_dir_all(path)
-                .map_err(|fault| format!("cannot make the folder {name}: {fault}; check the path"))?;
+                .map_err(|fault| format!("cannot create the folder {name}: {fault}; check the path"))?;
             return Ok(Self::Folder(path.to_owned(), HashSet::new()));
         }
         Form::of(path)?;

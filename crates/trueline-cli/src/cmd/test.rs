@@ -61,7 +61,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
     };
     if settings.progress && entry.family != "sync" {
         return Err(format!(
-            "--criterion progress is for objects whose operations synchronise, and {} is none; leave it out",
+            "--criterion progress is for objects whose operations synchronize, and those of {} do not; leave it out",
             entry.name
         ));
     }
@@ -85,7 +85,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
     if let Some(Weights(weights)) = &args.weights {
         plan = plan
             .weights(weights.iter().map(|(name, weight)| (name.as_str(), *weight)))
-            .map_err(|fault| format!("--weights cannot be used so with {}: {fault}", entry.name))?;
+            .map_err(|fault| format!("--weights cannot be used like this with {}: {fault}", entry.name))?;
     }
     if let Some(threads) = args.threads {
         plan = plan.threads(threads);
@@ -228,18 +228,18 @@ fn text(
         writeln!(out)?;
     }
     for failure in &outcome.further {
-        writeln!(out, "also went wrong, after {:.1?}: {} {}", failure.after, entry.name, failure.kind)?;
+        writeln!(out, "also failed, after {:.1?}: {} {}", failure.after, entry.name, failure.kind)?;
         writeln!(out, "  run it again: {}\n", again(entry, failure, args))?;
     }
     let (name, verdict) = (entry.name, finding.name());
     let why = match failure.as_ref().map(|failure| &failure.kind) {
-        Some(FailureKind::Panicked { .. }) => ", as no specification allows a panic",
+        Some(FailureKind::Panicked { .. }) => ", because no specification allows a panic",
         _ => "",
     };
     writeln!(out, "\x1b[1m{name}: {verdict}\x1b[0m{why}")?;
     writeln!(out, "  {runs} runs with {operations} operations in {elapsed:.1?}, seed {seed}")?;
     if is_cancelled {
-        writeln!(out, "  it was cancelled before its time was over")?;
+        writeln!(out, "  it was canceled before its time was up")?;
     }
     tested(out, outcome)?;
     if let Some(explored) = &outcome.explored {
@@ -248,7 +248,8 @@ fn text(
     if *undecided > 0 {
         writeln!(
             out,
-            "  {undecided} runs were not judged: make them smaller by --ops, give them more time by --timeout, or use another --algorithm"
+            "  {undecided} runs were not judged: make them smaller with --ops, give them more time with --timeout, or \
+             use another --algorithm"
         )?;
     }
     Ok(())

@@ -98,14 +98,14 @@ fn cases() -> Vec<Case> {
             "queue",
             second(r#"{"process":0,"type":"ok","process":0}"#),
             2,
-            &["\"process\" is there twice", "keep one"],
+            &["\"process\" occurs twice", "keep one"],
         ),
         case(
             "duplicate-other-key",
             "queue",
             second(r#"{"process":0,"type":"ok","x":0,"x":0}"#),
             2,
-            &["\"x\" is there twice"],
+            &["\"x\" occurs twice"],
         ),
         case(
             "no-process",
@@ -163,7 +163,7 @@ fn cases() -> Vec<Case> {
             "queue",
             r#"{"process":0,"type":"invoke","value":1}"#,
             1,
-            &["`f` is missing", "say what was called"],
+            &["`f` is missing", "name the operation"],
         ),
         case("f-number", "queue", r#"{"process":0,"type":"invoke","f":3,"value":1}"#, 1, &["`f` must be the name"]),
         case(
@@ -399,7 +399,7 @@ fn jepsen_cases() -> Vec<Case> {
         case("edn-binary", "queue", b"\x7fELF\x02\0\0\xff".to_vec(), 1, &["not text", "not compressed"]).with(FORCED),
         case("edn-invalid-utf-8", "queue", [EDN.as_bytes(), b"\n{:f \"caf\xe9\"}"].concat(), 2, &["UTF-8"]),
         case("edn-nul", "queue", [EDN.as_bytes(), b"\n\0\0"].concat(), 2, &["not text"]),
-        case("edn-prose", "queue", "Dear reader,\n", 1, &["stands where an event should", "write a map"]).with(FORCED),
+        case("edn-prose", "queue", "Dear reader,\n", 1, &["was found instead of an event", "write a map"]).with(FORCED),
         case("edn-json", "queue", format!("{INVOKE}\n"), 1, &["if this is JSON", "`jsonl`"]).with(FORCED),
         case("edn-cut-off", "queue", format!("[{EDN}\n{EDN}"), 2, &["different processes"]),
         edn("edn-unclosed", "", 1, &["the file ends inside the vector", "record it again"]),
@@ -407,15 +407,15 @@ fn jepsen_cases() -> Vec<Case> {
         edn("edn-unclosed-string", "{:process 1 :type \"ok", 2, &["the file ends inside the string"]),
         edn("edn-mismatch", "{:process 1 :type :ok]", 2, &["`]` cannot close the map", "close that with `}` first"]),
         edn("edn-mismatch-of-the-vector", ")", 2, &["`)` cannot close the vector that begins on line 1"]),
-        case("edn-closed-twice", "queue", format!("[{EDN}]\n]"), 2, &["more behind the end", "keep one history"]),
+        case("edn-closed-twice", "queue", format!("[{EDN}]\n]"), 2, &["more after the end", "keep one history"]),
         case("edn-two-histories", "queue", format!("[{EDN}]\n[{EDN}]"), 2, &["put all events into one vector"]),
         case("edn-closes-nothing", "queue", format!("{EDN}\n)"), 2, &["closes nothing", "remove it"]),
-        edn("edn-number", "17", 2, &["17 stands where an event should"]),
-        edn("edn-nested-vector", "[]", 2, &["a vector stands where an event should"]),
+        edn("edn-number", "17", 2, &["17 was found instead of an event"]),
+        edn("edn-nested-vector", "[]", 2, &["a vector was found instead of an event"]),
         edn("edn-odd-map", "{:process 1 :type}", 2, &["`:type` has no value", "give it one, or remove it"]),
         edn("edn-odd-inner-map", "{:process 1 :value {:a}}", 2, &["a key without a value", "give the value"]),
-        edn("edn-twice", "{:process 1 :process 1}", 2, &["`:process` is there twice", "keep one"]),
-        edn("edn-twice-unknown", "{:process 1 :x 1\n :x 2}", 3, &["`:x` is there twice"]),
+        edn("edn-twice", "{:process 1 :process 1}", 2, &["`:process` occurs twice", "keep one"]),
+        edn("edn-twice-unknown", "{:process 1 :x 1\n :x 2}", 3, &["`:x` occurs twice"]),
         edn("edn-twice-in-a-set", "{:process 1 :value #{1 1}}", 2, &["has 1 twice", "keep one"]),
         edn("edn-field-number", "{5 6}", 2, &["`field` must be a keyword", "name the fields"]),
         edn("edn-no-process", "{:type :invoke :f :enqueue}", 2, &["`:process` is missing", ":process 0"]),
@@ -428,18 +428,23 @@ fn jepsen_cases() -> Vec<Case> {
         edn("edn-float", "{:process 1 :type :invoke :f :enqueue :value 1.5}", 2, &["1.5", "write it as a string"]),
         edn("edn-ratio", "{:process 1 :type :invoke :f :enqueue :value 1/2}", 2, &["0.5", "write it as a string"]),
         edn("edn-big", "{:process 1 :type :invoke :f :enqueue :value 9223372036854775808N}", 2, &["as a string"]),
-        edn("edn-no-number", "{:process 1 :type :invoke :f :enqueue :value 1x}", 2, &["`1x` is no number", "quote it"]),
-        edn("edn-bad-escape", r#"{:process 1 :f "\x"}"#, 2, &["is no escape", "for a backslash"]),
+        edn(
+            "edn-no-number",
+            "{:process 1 :type :invoke :f :enqueue :value 1x}",
+            2,
+            &["`1x` is not a number", "quote it"],
+        ),
+        edn("edn-bad-escape", r#"{:process 1 :f "\x"}"#, 2, &["is not an escape", "for a backslash"]),
         edn("edn-bad-unicode", r#"{:process 1 :f "\ud800"}"#, 2, &["four hexadecimal digits", "correct it"]),
-        edn("edn-bad-character", r"{:process 1 :f \foo}", 2, &["is no character", "quote it"]),
-        edn("edn-unreadable", "{:process 1 :error #<Exception>}", 2, &["is no EDN", "quote it as a string"]),
-        edn("edn-odd-character", "{:process 1 :f @x}", 2, &["'@' is no part of EDN", "quote it"]),
-        edn("edn-empty-keyword", "{:process 1 : 2}", 2, &["`:` has no name behind it"]),
+        edn("edn-bad-character", r"{:process 1 :f \foo}", 2, &["is not a character", "quote it"]),
+        edn("edn-unreadable", "{:process 1 :error #<Exception>}", 2, &["is not EDN", "quote it as a string"]),
+        edn("edn-odd-character", "{:process 1 :f @x}", 2, &["'@' is not part of EDN", "quote it"]),
+        edn("edn-empty-keyword", "{:process 1 : 2}", 2, &["`:` has no name after it"]),
         edn("edn-tag-alone", "{:process 1 :f #inst}", 2, &["a tag stands before nothing"]),
         edn("edn-discards-nothing", "{:process 1 #_}", 2, &["`#_` stands before nothing"]),
         edn("edn-deep", &deep(65), 2, &["nested deeper than 64", "flatten it"]),
         edn("edn-very-deep", &deep(2_000_000), 2, &["nested deeper than 64", "flatten it"]),
-        case("edn-deep-file", "queue", "[".repeat(1_000_000), 1, &["a vector stands where"]).with(FORCED),
+        case("edn-deep-file", "queue", "[".repeat(1_000_000), 1, &["a vector was found instead of"]).with(FORCED),
         edn("edn-deep-discards", &"#_[".repeat(1_000_000), 2, &["the file ends inside the form"]),
         edn("edn-long", &"x".repeat((16 << 20) + 1), 2, &["longer than 16 MiB", "for each event"]),
         edn("edn-return-without-call", "{:process 1 :type :ok :f :enqueue}", 2, &["log its call first"]),
@@ -447,7 +452,7 @@ fn jepsen_cases() -> Vec<Case> {
         case("edn-unknown-operation", "queue", EDN.replace(":enqueue", ":enqeue"), 1, &["did you mean `enqueue`?"]),
         case("edn-no-pair", "queue", EDN, 1, &["not a pair of key and value", "log it as [key value]"])
             .with(&["--independent"]),
-        case("kv-pair-and-key", "map", KV, 1, &["the key is given apart", "do not ask for pairs"])
+        case("kv-pair-and-key", "map", KV, 1, &["the key is already given apart", "do not ask for pairs"])
             .with(&["--tuples", "keys"]),
         case(
             "edn-pair-of-another-key",
@@ -472,8 +477,14 @@ fn log_cases() -> Vec<Case> {
     };
     vec![
         case("log-binary", "cas-register", b"BZh91AY\0".to_vec(), 1, &["not text", "not compressed"]).with(FORCED),
-        case("log-prose-first", "cas-register", "Well.\n0\t:invoke\t:read\tnil\n", 1, &["this is no event", "remove"])
-            .with(FORCED),
+        case(
+            "log-prose-first",
+            "cas-register",
+            "Well.\n0\t:invoke\t:read\tnil\n",
+            1,
+            &["this is not an event", "remove"],
+        )
+        .with(FORCED),
         log("log-cut-off", "1\t:inv", &["the line ends too early", "delete the line"]),
         log("log-process-alone", "1", &["the line ends too early", "delete the line"]),
         log("log-no-value", "1\t:invoke\t:read", &["the line ends too early", "delete the line"]),
@@ -488,7 +499,7 @@ fn log_cases() -> Vec<Case> {
         log("log-return-from-another", "0\t:ok\t:write\t1", &["its open call is `read`"]),
         log("log-cas-argument", "1\t:invoke\t:cas\t1", &["a list of two"]),
         log("log-unknown-operation", "1\t:invoke\t:reed\t1", &["did you mean `read`?"]),
-        text("txt-prose", "Well, it is :ok now.", &["this is no event", "with tabs between them"]),
+        text("txt-prose", "Well, it is :ok now.", &["this is not an event", "with tabs between them"]),
         text("txt-one-word", "5", &["the line ends too early"]),
         text("txt-return-without-call", "1\t:ok\t:read\t5", &["log its call first"]),
         text("txt-long", &"x".repeat((16 << 20) + 1), &["longer than 16 MiB"]),
@@ -505,14 +516,14 @@ fn porcupine_cases() -> Vec<Case> {
     let kv = |name, line: &str, expected| case(name, "map", format!("{KV}\n{line}\n"), 2, expected);
     let json = |name, line: &str, expected| case(name, "register", format!("{OPERATION}\n{line}\n"), 2, expected);
     vec![
-        case("kv-vector", "map", format!("[{KV}]"), 1, &["this is no EDN map", "one on each line"])
+        case("kv-vector", "map", format!("[{KV}]"), 1, &["this is not an EDN map", "one on each line"])
             .with(&["--format", "porcupine-kv"]),
         kv("kv-no-key", "{:process 1, :type :invoke, :f :get}", &["`:key` is missing", "`jepsen`"]),
         kv("kv-another-key", "{:process 0, :type :ok, :f :get, :key \"b\"}", &["the key is \"b\"", "the same on both"]),
         kv("kv-two-on-a-line", &format!("{} {KV}", KV.replace('0', "1")), &["one map on each line"]),
         kv("kv-broken-line", "{:process 1, :type :invoke,\n :f :get, :key 1}", &["the line ends inside the map"]),
         kv("kv-key-float", "{:process 1, :type :invoke, :f :get, :key 1.5}", &["`key` holds 1.5", "as a string"]),
-        kv("kv-prose", "Well.", &["this is no EDN map"]),
+        kv("kv-prose", "Well.", &["this is not an EDN map"]),
         kv("kv-return-without-call", "{:process 1, :type :ok, :f :get, :key 1}", &["log its call first"]),
         kv("kv-unknown-operation", "{:process 1, :type :invoke, :f :frob, :key 1}", &["no operation \"frob\""]),
         json("porcupine-list", &format!("[{OPERATION}]"), &["JSON list", "jq -c"])
@@ -525,7 +536,7 @@ fn porcupine_cases() -> Vec<Case> {
             &["`ClientId` is on some lines only", "or on none"],
         ),
         json("porcupine-client", r#"{"ClientId":"c","Input":"read","Call":1}"#, &["number the processes"]),
-        json("porcupine-no-input", r#"{"ClientId":1,"Call":1}"#, &["`Input` is missing", "say what was called"]),
+        json("porcupine-no-input", r#"{"ClientId":1,"Call":1}"#, &["`Input` is missing", "name the operation"]),
         json("porcupine-input", r#"{"ClientId":1,"Input":5,"Call":1}"#, &["an object, a list or a name", "such as"]),
         json("porcupine-no-op", r#"{"ClientId":1,"Input":{"value":5},"Call":1}"#, &["give it in `op`"]),
         json("porcupine-op", r#"{"ClientId":1,"Input":{"op":9},"Call":1}"#, &["or 0, 1 or 2, found 9", "write a name"]),
@@ -535,7 +546,7 @@ fn porcupine_cases() -> Vec<Case> {
         json("porcupine-overlap", r#"{"ClientId":0,"Input":"read","Call":6,"Return":7}"#, &["different processes"]),
         json("porcupine-value", r#"{"ClientId":1,"Input":{"op":"write","value":{}},"Call":1}"#, &["as a list or a"]),
         json("porcupine-output", r#"{"ClientId":1,"Input":"read","Call":1,"Output":{"x":1}}"#, &["result in `value`"]),
-        json("porcupine-twice", r#"{"ClientId":1,"ClientId":1}"#, &["is there twice", "keep one"]),
+        json("porcupine-twice", r#"{"ClientId":1,"ClientId":1}"#, &["occurs twice", "keep one"]),
         json("porcupine-aliases", r#"{"ClientId":1,"client":1}"#, &["mean the same", "keep one"]),
     ]
 }
@@ -546,7 +557,13 @@ fn event_cases() -> Vec<Case> {
     vec![
         case("events-jsonl", "register", r#"{"process":0,"f":"read","call":1}"#, 1, &["`event` is missing", "start"])
             .with(&["--format", "events"]),
-        case("events-nobody", "register", r#"{"event":"start","op":"read"}"#, 1, &["`client` is missing", "say who"]),
+        case(
+            "events-nobody",
+            "register",
+            r#"{"event":"start","op":"read"}"#,
+            1,
+            &["`client` is missing", "name the client"],
+        ),
         event("events-cut-off", r#"{"client":0,"event":"fin"#, &["cut off", "delete the line"]),
         event("events-no-event", r#"{"client":1,"op":"read"}"#, &["`event` is missing", "give start or finish"]),
         event("events-event", r#"{"client":1,"event":"pause"}"#, &["must be start or finish", "write one of these"]),
@@ -669,7 +686,10 @@ fn a_directory_without_histories_is_an_error() {
     scratch.file("notes.txt", "nothing");
     let judged = run(&["check", "--spec", "queue", scratch.path()]);
     assert_eq!(judged.code, 2, "{judged:?}");
-    assert!(judged.stderr.contains("notes.txt: passed over, it does not look like a history; name it"), "{judged:?}");
+    assert!(
+        judged.stderr.contains("notes.txt: skipped, because it does not look like a history; name the file"),
+        "{judged:?}"
+    );
     let expected =
         format!("error: {}: no *.jsonl, *.json or *.edn file, and no log, in this directory", scratch.path());
     assert!(judged.stderr.contains(&expected), "{judged:?}");

@@ -130,8 +130,8 @@ fn bad_clients() {
     let collector = Collector::start(&scratch);
     let mut client = collector.connect();
     for (line, expected) in [
-        ("nonsense", "no JSON object"),
-        ("[1]", "no JSON object"),
+        ("nonsense", "not a JSON object"),
+        ("[1]", "not a JSON object"),
         (r#"{"type":"ok","f":"read"}"#, "no call is open"),
         (r#"{"type":"begin","f":"read"}"#, "invoke, ok, fail or info"),
         (r#"{"type":"invoke"}"#, "`f` is missing"),
@@ -143,7 +143,7 @@ fn bad_clients() {
     }
     client.logged(r#"{"type":"invoke","f":"write","value":1}"#);
     assert!(client.say(r#"{"type":"invoke","f":"read"}"#)["error"].as_str().expect("refused").contains("is open"));
-    assert!(client.say(r#"{"type":"ok","f":"read"}"#)["error"].as_str().expect("refused").contains("another `f`"));
+    assert!(client.say(r#"{"type":"ok","f":"read"}"#)["error"].as_str().expect("refused").contains("a different `f`"));
     client.logged(r#"{"process":7,"type":"invoke","f":"read"}"#);
     client.logged(r#"{"process":7,"type":"ok","value":1}"#);
     assert!(
@@ -238,7 +238,7 @@ fn a_file_that_is_no_log_is_not_touched() {
     ] {
         let file = scratch.file("history.jsonl", other);
         let refused = run(&["collect", "--listen", "127.0.0.1:0", "-o", &file]);
-        assert!(refused.code == 2 && refused.stderr.contains("line 1 is not of a log"), "{refused:?}");
+        assert!(refused.code == 2 && refused.stderr.contains("line 1 was not written by"), "{refused:?}");
         assert_eq!(fs::read_to_string(&file).expect("it is there"), other);
     }
 }
@@ -254,7 +254,7 @@ fn a_second_collector_does_not_touch_the_log() {
     let second = run(&["collect", "--listen", &collector.address, "-o", &collector.file]);
     assert!(second.code == 2 && second.stderr.contains(&collector.address), "{second:?}");
     let second = run(&["collect", "--listen", "127.0.0.1:0", "-o", &collector.file]);
-    assert!(second.code == 2 && second.stderr.contains("another `trueline collect` writes"), "{second:?}");
+    assert!(second.code == 2 && second.stderr.contains("another `trueline collect` is writing"), "{second:?}");
     assert_eq!(fs::read_to_string(&collector.file).expect("it is there"), before);
     client.logged(r#"{"type":"ok"}"#);
     collector.end();
@@ -276,7 +276,7 @@ fn a_refused_line_changes_nothing() {
     client.logged(r#"{"process":"d","type":"invoke","f":"write","value":1}"#);
     for kind in ["ok", "fail", "info"] {
         refused(&mut client, &format!(r#"{{"process":"d","type":"{kind}","object":"x"}}"#), "names no `object`");
-        refused(&mut client, &format!(r#"{{"process":"d","type":"{kind}","f":"read"}}"#), "another `f`");
+        refused(&mut client, &format!(r#"{{"process":"d","type":"{kind}","f":"read"}}"#), "a different `f`");
         refused(&mut client, &format!(r#"{{"process":"d","type":"{kind}","call":1}}"#), "both `type` and `call`");
     }
     client.logged(r#"{"process":"d","type":"fail"}"#);

@@ -109,9 +109,9 @@ fn what_a_core_begins_behind_is_told() {
     line 3  process 1  read() -> 7
   1 call is left out: it took effect in its interval with its result, if any, or not at all
   why:
-    What returned before write(8) of process 0 (line 2) was called does not matter, as that leaves the same
-      state whatever was before: let all begin behind it.
-    read() -> 7 of process 1 (line 3) could not have returned that right behind write(8), and nothing that was
+    Calls that returned before write(8) of process 0 (line 2) was called do not matter, because this call
+      leaves the same state whatever was before: let all begin after it.
+    read() -> 7 of process 1 (line 3) could not have returned that right after write(8), and nothing that was
       called before it returned could, with its result, lead to a state in which it could: so there is no
       place for read() -> 7.
 "

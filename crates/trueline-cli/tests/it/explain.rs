@@ -126,7 +126,7 @@ fn a_swap_that_two_win() {
         sentences,
         [
             "cas([0,1]) -> true of process 0 (line 1) and cas([0,2]) -> true of process 1 (line 2) each need the register to \
-          hold 0 and undo it; it was so at first, and nothing could make it so again: so there is no order for them."
+          hold 0 and undo it; it was so initially, and nothing could make it so again: so there is no order for them."
         ]
     );
 }
@@ -180,7 +180,7 @@ fn a_mutex_with_two_holders() {
         sentences,
         [
             "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each need the lock to be free and undo it; it \
-          was so at first, and nothing could make it so again: so there is no order for them."
+          was so initially, and nothing could make it so again: so there is no order for them."
         ]
     );
 }
@@ -215,7 +215,7 @@ fn a_semaphore_with_too_many() {
         sentences,
         [
             "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each needed 1 permit and took one; there was 1 \
-          permit at first, and nothing could have given one back: so there is no order for them."
+          permit initially, and nothing could have given one back: so there is no order for them."
         ]
     );
 }

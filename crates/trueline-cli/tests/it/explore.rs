@@ -8,7 +8,7 @@ fn a_correct_object_is_accepted_when_all_was_explored() {
     let explored = run(&args);
     assert_eq!(explored.code, 0, "{explored:?}");
     assert!(explored.stdout.starts_with("treiber-stack: accepted\n"), "{explored:?}");
-    assert!(explored.stdout.contains("  all were explored\n"), "{explored:?}");
+    assert!(explored.stdout.contains("  all schedules were explored\n"), "{explored:?}");
     assert!(explored.stderr.is_empty(), "nothing to say off a terminal: {explored:?}");
     let object = json(&run(&[&args[..], &["--json"]].concat()).stdout);
     let expected = [("name", "treiber-stack"), ("verdict", "accepted"), ("algorithm", "auto")];
@@ -69,7 +69,7 @@ fn what_fails_is_drawn_where_that_is_wanted() {
 fn nothing_is_needed_to_say_what_is_right() {
     let faulty = run(&["explore", "ms-queue-faulty-late-read", "--calls", "2*2+2", "--against", "itself"]);
     assert_eq!(faulty.code, 1, "{faulty:?}");
-    assert!(faulty.stdout.contains("does what it never does one operation at a time"), "{faulty:?}");
+    assert!(faulty.stdout.contains("does something that it never does one operation at a time"), "{faulty:?}");
     let correct = run(&["explore", "ms-queue", "--calls", "1*2+1", "--against", "ms-queue-recycling", "--json"]);
     let object = json(&correct.stdout);
     assert!(correct.code == 0 && object["serial"].as_u64().is_some_and(|serial| serial > 2), "{object}");
@@ -99,7 +99,7 @@ fn what_is_stuck_is_told() {
         "0",
     ]);
     assert_eq!(tested.code, 1, "{tested:?}");
-    assert!(tested.stdout.contains("no thread can go on") && tested.stdout.contains("lock m1"), "{tested:?}");
+    assert!(tested.stdout.contains("no thread can continue") && tested.stdout.contains("lock m1"), "{tested:?}");
 }
 
 #[test]
@@ -117,16 +117,16 @@ fn wrong_usage_is_explained() {
     let wrong: [(&[&str], &str); 15] = [
         (&["no-such-object"], "no object is called"),
         (&["ms-queue", "--calls", "2*"], "such as 2*2+4"),
-        (&["ms-queue", "--replay", "s1.t2.o1-2.c0.p0"], "names no schedule"),
+        (&["ms-queue", "--replay", "s1.t2.o1-2.c0.p0"], "does not name a schedule"),
         (&["ms-queue", "--replay", "what"], "does not name a run"),
         (&["ms-queue", "--replay", "gpush_1.c0.z0"], "only enqueue, dequeue"),
         (
             &["ms-queue", "--program", "enqueue 1 | pop"],
             "a program calls `pop`, but the test has only enqueue, dequeue",
         ),
-        (&["ms-queue", "--calls", "1*1", "--program", "dequeue"], "it is a number"),
+        (&["ms-queue", "--calls", "1*1", "--program", "dequeue"], "give the number of a program"),
         (&["ms-queue", "--choices", "some"], "seed:7"),
-        (&["ms-queue", "--against", "treiber-stack"], "other operations"),
+        (&["ms-queue", "--against", "treiber-stack"], "an object with the same operations"),
         (&["shann-queue-partial", "--calls", "2*2"], "use --threads and --ops"),
         // In this object, each thread has its own number.
         (&["one-family", "--calls", "2*2"], "use --threads and --ops"),

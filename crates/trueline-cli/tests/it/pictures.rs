@@ -129,7 +129,7 @@ fn wrong_usage_of_pictures() {
             &["check", "--view", "a.html", &one, &two],
             "there are 2 files; name a folder, such as a/, for a page of each",
         ),
-        (&["check", "--view", &format!("{one}/below/"), &one], "cannot make the folder"),
+        (&["check", "--view", &format!("{one}/below/"), &one], "cannot create the folder"),
         (&["view", "--output", "a.pdf", &one], "must end in .html or .svg"),
         (&["view", &one, &two], "draws one history"),
         (&["view", "--output", "/no/such/folder/a.html", &one], "cannot write"),

@@ -99,7 +99,7 @@ fn factors_that_are_wrong_get_a_hint() {
         (&["--spec", "queue", "--factor", "enqeue=4"], "did you mean `enqueue`?"),
         (&["--spec", "queue", "--factor", "enq=4,enqueue=3"], "two factors"),
         (&["--spec", "queue", "--factor", "much"], "such as 2, or enq=0,deq=4"),
-        (&["--spec", "sync-channel", "--factor", "2"], "leave it out"),
+        (&["--spec", "sync-channel", "--factor", "2"], "is not defined"),
         (&["--spec", "quasi-queue"], "needs its factor"),
         (&["--spec", "k-stack:2:full"], "k-stack:2:empty"),
     ] {

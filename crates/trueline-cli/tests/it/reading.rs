@@ -101,10 +101,10 @@ fn foreign_formats() {
 "#;
     assert_eq!(run_with_input(&["check", "--spec", "register", "--map", &json, "-"], whole.as_bytes()).code, 1);
     for (name, content, expected) in [
-        ("bad.toml", "process = ", "bad.toml:1: this is no TOML"),
-        ("bad.json", "{\"process\":", "this is no JSON"),
+        ("bad.toml", "process = ", "bad.toml:1: this is not TOML"),
+        ("bad.json", "{\"process\":", "this is not JSON"),
         ("other.toml", "process = \"a\"\nf = \"b\"\n", "neither `type` nor `call`"),
-        ("typo.toml", "proces = \"a\"\n", "`proces` is none of the fields"),
+        ("typo.toml", "proces = \"a\"\n", "`proces` is not a field"),
     ] {
         let map = scratch.file(name, content);
         let judged = run_with_input(&["check", "--spec", "register", "--map", &map, "-"], whole.as_bytes());
@@ -193,7 +193,7 @@ fn results_that_nothing_says_are_warned_of() {
     assert!(linted.code == 1 && linted.stdout.contains("no-result"), "{linted:?}");
     // If it matters which process calls, the mapping must name processes.
     let locks = run_with_input(&["check", "--spec", "exchanger", "--map", &map, "-"], text.as_bytes());
-    assert!(locks.code == 2 && locks.stderr.contains("map it"), "{locks:?}");
+    assert!(locks.code == 2 && locks.stderr.contains("add `process` to the mapping"), "{locks:?}");
 }
 
 #[test]

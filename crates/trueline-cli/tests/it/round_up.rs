@@ -84,9 +84,9 @@ fn factors_that_mean_nothing_are_refused() {
         (&["quasi-queue", "--factor", "sort=1"], "has no operation \"sort\""),
         (&["quasi-queue", "--k", "2", "--program", "enqueue 1 | enqueue 2, dequeue"], "not well formed"),
         (&["ms-queue", "--criterion", "quasi"], "needs factors"),
-        (&["ms-queue:3"], "made without a factor"),
-        (&["quasi-queue:many"], "behind the colon is a factor"),
-        (&["exchanger", "--k", "1"], "synchronise"),
+        (&["ms-queue:3"], "takes no factor"),
+        (&["quasi-queue:many"], "after the colon"),
+        (&["exchanger", "--k", "1"], "synchronize"),
     ] {
         let refused = run(&[&["explore"], args].concat());
         assert_eq!(refused.code, 2, "{refused:?}");

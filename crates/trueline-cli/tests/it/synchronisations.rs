@@ -39,7 +39,7 @@ fn a_send_and_a_receive_that_should_have_met() {
     let args = ["check", "--spec", "sync-channel", "--criterion", "progress", &file];
     let judged = run(&args);
     assert_eq!(judged.code, 1, "{judged:?}");
-    let reason = "\n  send(92) of process 2 and receive() of process 3 should have synchronised\n";
+    let reason = "\n  send(92) of process 2 and receive() of process 3 should have synchronized\n";
     assert!(judged.stdout.contains(reason), "{}", judged.stdout);
     let expected = "
   operations that may have synchronized:
@@ -90,7 +90,7 @@ fn a_parent_that_should_have_seen_its_child() {
     let judged = run(&["check", "--spec", "signal", "--criterion", "progress", &file]);
     assert_eq!(judged.code, 1, "{judged:?}");
     let reason =
-        "\n  signal-up-and-wait() of process 0 and wait-for-signal-up() of process 1 should have synchronised\n";
+        "\n  signal-up-and-wait() of process 0 and wait-for-signal-up() of process 1 should have synchronized\n";
     assert!(judged.stdout.contains(reason), "{}", judged.stdout);
     let expected = "
   operations that may have synchronized:

@@ -166,10 +166,7 @@ fn directories_are_searched() {
     assert_eq!(files.len(), 2);
     assert!(files[0].ends_with("c.json") && files[1].ends_with("b.jsonl"), "{files:?}");
     let notes: Vec<&str> = judged.stderr.lines().collect();
-    assert!(
-        notes.len() == 2 && notes[0].starts_with("note: ") && notes[0].contains("notes.txt: passed over"),
-        "{notes:?}"
-    );
+    assert!(notes.len() == 2 && notes[0].starts_with("note: ") && notes[0].contains("notes.txt: skipped"), "{notes:?}");
     assert_eq!(run(&["check", "--spec", "queue", "--quiet", scratch.path()]).stderr, "");
     for (name, content) in FORMATS {
         scratch.file(&format!("formats/{name}"), content);
@@ -317,7 +314,7 @@ fn own_order_at_equal_times() {
     // If clocks may differ, not even this order is known.
     let skewed = judge(&["--clock-skew", "1"], &[write, read]);
     assert_eq!(skewed.code, 0);
-    assert!(skewed.stdout.contains("note: with --clock-skew 1, the order of a process's own operations"), "{skewed:?}");
+    assert!(skewed.stdout.contains("note: with --clock-skew 1, operations of the same process"), "{skewed:?}");
     let json = judge(&["--clock-skew", "1", "--json"], &[write, read]).stdout;
     assert!(json.contains(r#""notes":["with --clock-skew 1, "#), "{json}");
 }

@@ -119,13 +119,13 @@ pub const OBJECTS: &[Object] = &[
         quasi_stack::Fault::EmptyOnConflict
     ))
     .paper("Round-Up table I, `Quasi Stack b1`")
-    .faulty("who is too late says that the stack is empty"),
+    .faulty("a thread that is too late reports an empty stack"),
     object!(stack, "quasi-stack", "quasi-stack-faulty-too-deep", "stack", |k| QuasiStack::faulty(
         k,
         quasi_stack::Fault::TooDeep
     ))
     .paper("Round-Up table I, `Quasi Stack b2`")
-    .faulty("takes what is too far from the top"),
+    .faulty("takes a value too far from the top"),
     object!(priority_queue, "quasi-priority-queue", "quasi-priority-queue", QUASI_PRIORITY_QUEUE, |k| {
         QuasiPriorityQueue::new(k)
     })
@@ -159,7 +159,7 @@ pub const OBJECTS: &[Object] = &[
         quasi_queue::Fault::LongSegments
     ))
     .paper("Round-Up table I, `Quasi Queue b1`")
-    .faulty("takes what is too far from the front"),
+    .faulty("takes a value too far from the front"),
     object!(
         priority_queue,
         "quasi-priority-queue",
@@ -168,13 +168,13 @@ pub const OBJECTS: &[Object] = &[
         |k| QuasiPriorityQueue::faulty(k, quasi_priority_queue::Fault::BeyondWindow)
     )
     .paper("Round-Up table I, `Quasi Priority Queue b2`")
-    .faulty("takes what is too far from the front"),
+    .faulty("takes a value too far from the front"),
     object!(queue, "rd-queue", "rd-queue-faulty-sliding-window", "displacement-queue:2", |k| RdQueue::faulty(
         k,
         rd_queue::Fault::SlidingWindow
     ))
     .paper("Round-Up §II")
-    .faulty("the first may be overtaken for ever"),
+    .faulty("the first may be overtaken forever"),
     // The fault shows only in programs that remove everything they insert.
     object!(
         drained_priority_queue,
@@ -185,7 +185,7 @@ pub const OBJECTS: &[Object] = &[
     )
     .quasi()
     .paper("Round-Up §II")
-    .faulty("the first may be overtaken for ever"),
+    .faulty("the first may be overtaken forever"),
 ];
 
 /// The entries of [`OBJECTS`].

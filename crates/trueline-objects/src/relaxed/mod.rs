@@ -22,8 +22,8 @@
 //! | `quasi-queue-faulty-removed-twice` | [`quasi_queue::Fault::RemovedTwice`] | Round-Up table I, `Quasi Queue b2` | the mark is read, then set | `displacement-queue:2` | rejected |
 //! | `quasi-queue-faulty-empty-at-gap` | [`quasi_queue::Fault::EmptyAtGap`] | Round-Up table I, `Quasi Queue b3` | one free cell is taken for an empty queue | `displacement-queue:2` | rejected |
 //! | `quasi-stack` | [`QuasiStack::new`](quasi_stack::QuasiStack::new) | Round-Up table I, `Quasi Stack` | | `stack` | accepted |
-//! | `quasi-stack-faulty-empty-on-conflict` | [`quasi_stack::Fault::EmptyOnConflict`] | Round-Up table I, `Quasi Stack b1` | who is too late says that the stack is empty | `stack` | rejected |
-//! | `quasi-stack-faulty-too-deep` | [`quasi_stack::Fault::TooDeep`] | Round-Up table I, `Quasi Stack b2` | takes what is too far from the top | `stack` | rejected |
+//! | `quasi-stack-faulty-empty-on-conflict` | [`quasi_stack::Fault::EmptyOnConflict`] | Round-Up table I, `Quasi Stack b1` | a thread that is too late reports an empty stack | `stack` | rejected |
+//! | `quasi-stack-faulty-too-deep` | [`quasi_stack::Fault::TooDeep`] | Round-Up table I, `Quasi Stack b2` | takes a value too far from the top | `stack` | rejected |
 //! | `quasi-priority-queue` | [`QuasiPriorityQueue::new`](quasi_priority_queue::QuasiPriorityQueue::new) | Round-Up table I, `Quasi Priority Queue` | | `k-priority-queue:2` | accepted |
 //! | `sl-queue` | [`SlQueue::new`](sl_queue::SlQueue::new) | | | `queue` | accepted |
 //! | `sl-queue-faulty-no-lock` | [`sl_queue::Fault::NoLock`] | Round-Up table IV, `sl-queue` | a list for one thread, used by many | `queue` | rejected |
@@ -34,10 +34,10 @@
 //! | `ubk-queue-faulty-no-commit` | [`ubk_queue::Fault::NoCommit`] | | a value that came too late is left where it is | `k-fifo:2` | rejected |
 //! | `k-stack` | [`KStack::new`](k_stack::KStack::new) | | | `k-stack:2` | accepted |
 //! | `k-stack-faulty-second-read` | [`k_stack::Fault::SecondRead`] | Round-Up table IV, `k-stack`, and algorithm 3 | a counter is read twice, and a value pushed twice | `k-stack:2` | rejected |
-//! | `quasi-queue-faulty-long-segments` | [`quasi_queue::Fault::LongSegments`] | Round-Up table I, `Quasi Queue b1` | takes what is too far from the front | `displacement-queue:2` | rejected |
-//! | `quasi-priority-queue-faulty-beyond-window` | [`quasi_priority_queue::Fault::BeyondWindow`] | Round-Up table I, `Quasi Priority Queue b2` | takes what is too far from the front | `k-priority-queue:2` | rejected |
-//! | `rd-queue-faulty-sliding-window` | [`rd_queue::Fault::SlidingWindow`] | Round-Up §II | the first may be overtaken for ever | `displacement-queue:2` | rejected |
-//! | `quasi-priority-queue-faulty-no-window` | [`quasi_priority_queue::Fault::NoWindow`] | Round-Up §II | the first may be overtaken for ever | `quasi-priority-queue:2` | rejected |
+//! | `quasi-queue-faulty-long-segments` | [`quasi_queue::Fault::LongSegments`] | Round-Up table I, `Quasi Queue b1` | takes a value too far from the front | `displacement-queue:2` | rejected |
+//! | `quasi-priority-queue-faulty-beyond-window` | [`quasi_priority_queue::Fault::BeyondWindow`] | Round-Up table I, `Quasi Priority Queue b2` | takes a value too far from the front | `k-priority-queue:2` | rejected |
+//! | `rd-queue-faulty-sliding-window` | [`rd_queue::Fault::SlidingWindow`] | Round-Up §II | the first may be overtaken forever | `displacement-queue:2` | rejected |
+//! | `quasi-priority-queue-faulty-no-window` | [`quasi_priority_queue::Fault::NoWindow`] | Round-Up §II | the first may be overtaken forever | `quasi-priority-queue:2` | rejected |
 
 pub mod catalog;
 mod cells;

@@ -62,15 +62,15 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronising("filter-channel-faulty-no-filter", "filter-channel", |settings| {
         filter_channel(settings, || FilterChannel::faulty(filter_channel::Fault::NoFilter))
     })
-    .fault("nobody asks what is accepted", REJECTED),
+    .fault("nothing checks what is accepted", REJECTED),
     Entry::synchronising("filter-channel-faulty-one-slot", "filter-channel", |settings| {
         filter_channel(&settings.stuck(), || FilterChannel::faulty(filter_channel::Fault::OneSlot))
     })
-    .fault("a value that nobody wants is in the way", STUCK),
+    .fault("a value that no thread wants is in the way", STUCK),
     Entry::synchronising("filter-channel-faulty-two-states", "filter-channel", |settings| {
         filter_channel(&settings.stuck(), || FilterChannel::faulty(filter_channel::Fault::TwoStates))
     })
-    .fault("so it is, and the slot is free before its sender has gone", STUCK),
+    .fault("a value that no thread wants is in the way, and the slot is free before its sender has gone", STUCK),
     Entry::synchronising("men-women", "men-women", |settings| men_women(settings, MenWomen::new)).paper("§9"),
     Entry::synchronising("men-women-faulty-two-slots", "men-women", |settings| {
         men_women(settings, || MenWomen::faulty(men_women::Fault::TwoSlots))
@@ -83,7 +83,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronising("men-women-faulty-notify-one", "men-women", |settings| {
         men_women(&settings.stuck(), || MenWomen::faulty(men_women::Fault::NotifyOne))
     })
-    .fault("wakes one who waits for something else", STUCK),
+    .fault("wakes a thread that waits for something else", STUCK),
     Entry::synchronising("exchanger", "exchanger", |settings| exchanger(settings, Exchanger::new)).paper("§1, §9"),
     Entry::synchronising("exchanger-faulty-no-third-stage", "exchanger", |settings| {
         exchanger(settings, || Exchanger::faulty(exchanger::Fault::NoThirdStage))
@@ -119,7 +119,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronising("one-family-faulty-early-look", "one-family", |settings| {
         one_family(&settings.stuck(), |members| OneFamily::faulty(members, one_family::Fault::EarlyLook))
     })
-    .fault("looks who waits, and decides later", STUCK),
+    .fault("checks which threads wait, and decides later", STUCK),
     Entry::synchronising("abc", "abc", |settings| abc(settings, Abc::new)).paper("§9"),
     Entry::synchronising("abc-faulty-late-read", "abc", |settings| abc(settings, || Abc::faulty(abc::Fault::LateRead)))
         .fault("A reads when the next have come", REJECTED),
@@ -134,7 +134,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronising("barrier-faulty-returns-at-once", "barrier:4", |settings| {
         faulty_barrier(settings, barrier::Fault::ReturnsAtOnce)
     })
-    .fault("waits for nobody", REJECTED),
+    .fault("waits for no other thread", REJECTED),
     Entry::synchronising("barrier-faulty-no-rounds", "barrier:4", |settings| {
         faulty_barrier(settings, barrier::Fault::NoRounds)
     })
@@ -195,7 +195,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronising("timeout-exchanger-faulty-ghost", "timeout-exchanger", |settings| {
         timeout_exchanger(settings, || TimeoutExchanger::faulty(timeout_exchanger::Fault::Ghost))
     })
-    .fault("who gives up leaves its value behind", REJECTED),
+    .fault("a thread that gives up leaves its value behind", REJECTED),
     Entry::synchronising("closeable-channel", "closeable-channel", |settings| {
         closeable_channel(settings, CloseableChannel::new)
     })
@@ -217,7 +217,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
             TerminatingQueue::faulty(workers, terminating_queue::Fault::ReturnsAtOnce)
         })
     })
-    .fault("waits for nobody", REJECTED),
+    .fault("waits for no other thread", REJECTED),
     Entry::synchronising("terminating-queues", "terminating-queues:4", terminating_queues).paper("§1"),
     Entry::synchronising("atomic-broadcast", "broadcast:3", |settings| broadcast(settings, AtomicBroadcast::new))
         .paper("§9"),

@@ -316,7 +316,7 @@ fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
     let explored = |fault| test(fault).explore(Exploration::new().preemptions(2)).run();
     let correct = explored(None);
     assert!(correct.failure.is_none() && correct.explored.is_some_and(|explored| explored.preemptions >= Some(2)));
-    let failure = explored(Some(k_stack::Fault::SecondRead)).failure.expect("4 is there twice");
+    let failure = explored(Some(k_stack::Fault::SecondRead)).failure.expect("4 occurs twice");
     assert_eq!(failure.kind, FailureKind::NotLinearizable, "{}", failure.report());
     let of_push: Vec<Vec<&str>> = failure
         .steps

@@ -68,7 +68,9 @@ impl Clock {
         #[cfg(not(target_arch = "x86_64"))]
         let is_there = false;
         match self {
-            Self::TimeStamp if !is_there => Err("this processor has no time stamp counter that runs at one rate"),
+            Self::TimeStamp if !is_there => {
+                Err("this processor has no time stamp counter that runs at a constant rate")
+            }
             Self::TimeStamp | Self::Instant if !agrees(processors(), || self.now()) => {
                 Err("the time stamp counters of the processors do not agree")
             }

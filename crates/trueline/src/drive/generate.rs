@@ -24,7 +24,7 @@ pub struct Making<'m> {
 /// Ranges of numbers, lists (arrays), tuples of generators, and `()` for operations without arguments are generators;
 /// [`unique`], [`skewed`], [`always`] and [`made_by`] create others.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not make up arguments of operations",
+    message = "`{Self}` does not generate arguments of operations",
     label = "give a range such as `0..10`, a list such as `[1, 5]`, a tuple of such, or `()` for no argument",
     note = "or one of `unique()`, `skewed(0..100)`, `always(7)`, `made_by(|random| ...)` in `trueline::drive`"
 )]

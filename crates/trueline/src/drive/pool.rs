@@ -100,7 +100,9 @@ fn spawn(name: &str) -> PoolThread {
     };
     match std::thread::Builder::new().name(name.to_owned()).spawn(work) {
         Ok(handle) => PoolThread { jobs, handle },
-        Err(error) => panic!("the system has no further thread for a run ({error}): use fewer, by `.threads(..)`"),
+        Err(error) => {
+            panic!("the system cannot start another thread for a run ({error}): use fewer with `.threads(..)`")
+        }
     }
 }
 
@@ -114,8 +116,8 @@ impl Drop for Inside {
         if self.0.get() {
             // The test harness captures the output of `eprintln`, and would not get to print it.
             let _ = std::io::stderr().write_all(
-                b"trueline: the code under test called `std::process::exit`, so the test fails; the next start of the test \
-                  names the run and tries it first\n",
+                b"trueline: the code under test called `std::process::exit`, so the test fails; the next time the \
+                 test starts, it names this run and tries it first\n",
             );
             std::process::abort();
         }

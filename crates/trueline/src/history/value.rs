@@ -144,7 +144,7 @@ impl FromStr for Value {
         let value = read_value(&mut rest, MOST_NESTED);
         value
             .filter(|_| rest.as_str().trim().is_empty())
-            .ok_or_else(|| format!("`{text}` is no value; write it as in JSON, with integers as numbers"))
+            .ok_or_else(|| format!("`{text}` is not a value; write it as in JSON, with integers as numbers"))
     }
 }
 

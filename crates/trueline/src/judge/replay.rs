@@ -28,7 +28,7 @@ impl fmt::Display for NotALinearization {
             Self::Twice(op) => write!(f, "operation {} occurs twice", op.0),
             Self::Missing(op) => write!(f, "operation {} returned, but is missing", op.0),
             Self::OutOfOrder(first, second) => {
-                write!(f, "operation {} returned before {} was called, but comes behind it", second.0, first.0)
+                write!(f, "operation {} returned before {} was called, but comes after it", second.0, first.0)
             }
             Self::Illegal(op) => {
                 write!(f, "the specification does not allow operation {} to have its result there", op.0)

@@ -875,9 +875,9 @@ mod tests {
         assert!(error("register:").contains("initial value is missing"));
         assert!(error("queue:3").contains("bounded-queue:N"));
         assert!(error("bounded-queue").contains("needs its capacity; write bounded-queue:3"));
-        assert!(error("bounded-queue:0").contains("number from 1 on"));
+        assert!(error("bounded-queue:0").contains("number that is at least 1"));
         assert!(error("semaphore").contains("needs its number of permits; write semaphore:3"));
-        assert!(error("semaphore:-1").contains("number from 0 on, not `-1`"));
+        assert!(error("semaphore:-1").contains("number that is at least 0, not `-1`"));
         assert!(error("counter:many").contains("write counter or counter:5"));
         assert!(error("deque:3").contains("takes no parameter"));
         assert!(error("register:\"a").contains("close the quote"));

@@ -52,7 +52,7 @@ pub struct NoFactors(String);
 impl fmt::Display for NoFactors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(text) = self;
-        write!(f, "`{text}` says no factors; write a number for all operations, such as 2, or enq=0,deq=4")
+        write!(f, "`{text}` is not a factor; write a number for all operations, such as 2, or enq=0,deq=4")
     }
 }
 
@@ -131,7 +131,10 @@ fn classes<'f, V: LentValue>(
     let has_none = |op: &OpNumber| by_name.iter().all(|(other, _)| *other != name(*op));
     if let Some(op) = history.operations().iter().map(|operation| operation.op).find(has_none) {
         let name = name(op);
-        let message = format!("`{name}` has no factor, but is called; add {name}=0, or what it may be out of order by");
+        let message = format!(
+            "`{name}` has no factor, but is called; add {name}=0, or the number of places by which it may be out of \
+             order"
+        );
         return Err(NamedError::new(message));
     }
     let mut factors = Factors::new();

@@ -88,7 +88,7 @@ const BEFORE: &str = "the number before";
 const READ: OperationInfo = op("read", &["r", "get", "load"], NOTHING, "the value");
 const WRITE: OperationInfo = op("write", &["w", "put", "set", "store"], "the new value", IGNORED);
 
-const ME: &str = "who comes, a number; the process if it is null";
+const ME: &str = "the caller, a number; the process if it is null";
 const SENT: &str = "the value that is sent";
 
 const QUEUE: &[OperationInfo] = &[
@@ -167,7 +167,7 @@ pub const SPECS: &[SpecInfo] = &[
     ]),
     SpecInfo::new(
         "fetch-add",
-        "a counter that tells what it was before; initially `init`, or 0; a history whose sums might not \
+        "a counter whose operations return its value before; initially `init`, or 0; a history whose sums might not \
          fit 64 bits is refused",
     )
     .parameter("[:init]")
@@ -233,7 +233,7 @@ pub const SPECS: &[SpecInfo] = &[
         op("peek", &["front"], NOTHING, OR_EMPTY),
     ]),
     SpecInfo::new("stack", "last in, first out; unbounded, initially empty").operations(STACK),
-    SpecInfo::new("stack-heights", "a stack that tells how high it was before each operation").operations(&[
+    SpecInfo::new("stack-heights", "a stack whose operations return its height before").operations(&[
         op("push", &["put", "insert", "add"], ELEMENT, "the height before"),
         op("pop", &["take", "remove"], NOTHING, "[height element] with the height before, or 0 if empty"),
     ]),
@@ -295,92 +295,97 @@ pub const SPECS: &[SpecInfo] = &[
     ]),
     SpecInfo::new(
         "quasi-queue",
-        "a queue, judged by quasi linearizability: no operation more than K places off; `--factor` says \
-         otherwise",
+        "a queue, judged by quasi linearizability: no operation more than K places off; `--factor` overrides that",
     )
     .parameter(":K")
     .operations(QUEUE),
     SpecInfo::new(
         "quasi-stack",
-        "a stack, judged by quasi linearizability: no operation more than K places off; `--factor` says \
-         otherwise",
+        "a stack, judged by quasi linearizability: no operation more than K places off; `--factor` overrides that",
     )
     .parameter(":K")
     .operations(STACK),
     SpecInfo::new(
         "quasi-priority-queue",
-        "a priority queue, judged by quasi linearizability: no operation more than K places off; `--factor` \
-         says otherwise",
+        "a priority queue, judged by quasi linearizability: no operation more than K places off; `--factor` overrides \
+         that",
     )
     .parameter(":K")
     .operations(PRIORITY_QUEUE),
     SpecInfo::new(
         "k-fifo",
-        "gives out one of its K+1 oldest, and passes over the oldest at most K times; `:empty` may say so \
-         while it has up to K",
+        "gives out one of its K+1 oldest, and passes over the oldest at most K times; `:empty` may report empty while \
+         it has up to K",
     )
     .parameter(":K[:empty]")
     .operations(QUEUE),
-    SpecInfo::new("out-of-order-queue", "gives out one of its K+1 oldest; `:empty` may say so while it has up to K")
-        .parameter(":K[:empty]")
-        .operations(QUEUE),
+    SpecInfo::new(
+        "out-of-order-queue",
+        "gives out one of its K+1 oldest; `:empty` may report empty while it has up to K",
+    )
+    .parameter(":K[:empty]")
+    .operations(QUEUE),
     SpecInfo::new("displacement-queue", "gives out each element at most K places from where it was put in")
         .parameter(":K")
         .operations(QUEUE),
-    SpecInfo::new("k-stack", "gives out one of its K+1 newest; `:empty` may say so while it has up to K")
+    SpecInfo::new("k-stack", "gives out one of its K+1 newest; `:empty` may report empty while it has up to K")
         .parameter(":K[:empty]")
         .operations(STACK),
-    SpecInfo::new("k-priority-queue", "gives out one of its K+1 least; `:empty` may say so while it has up to K")
+    SpecInfo::new("k-priority-queue", "gives out one of its K+1 least; `:empty` may report empty while it has up to K")
         .parameter(":K[:empty]")
         .operations(PRIORITY_QUEUE),
-    SpecInfo::new("sync-channel", "a send and a receive synchronise").operations(&[
+    SpecInfo::new("sync-channel", "a send and a receive synchronize").operations(&[
         op("send", &["put", "write"], SENT, IGNORED),
         op("receive", &["recv", "take", "read"], NOTHING, "the value"),
     ]),
-    SpecInfo::new("filter-channel", "a send and a receive that wants the value synchronise").operations(&[
+    SpecInfo::new("filter-channel", "a send and a receive that wants the value synchronize").operations(&[
         op("send", &["put", "write"], "a number from 0 on", IGNORED),
         op("receive", &["recv", "take"], "even, odd, [modulus remainder], or null for all", "the value"),
     ]),
-    SpecInfo::new("men-women", "a man and a woman synchronise, and learn of each other")
-        .operations(&[op("man", &["man-sync"], ME, "who she is"), op("woman", &["woman-sync"], ME, "who he is")]),
-    SpecInfo::new("exchanger", "two synchronise, and exchange values").operations(&[op(
+    SpecInfo::new("men-women", "a man and a woman synchronize, and learn of each other").operations(&[
+        op("man", &["man-sync"], ME, "the number of the woman"),
+        op("woman", &["woman-sync"], ME, "the number of the man"),
+    ]),
+    SpecInfo::new("exchanger", "two synchronize, and exchange values").operations(&[op(
         "exchange",
         &["swap"],
         "the value that is given",
         "the value that is got",
     )]),
-    SpecInfo::new("counter-channel", "a send and a receive synchronise, and are numbered from 1").operations(&[
+    SpecInfo::new("counter-channel", "a send and a receive synchronize, and are numbered from 1").operations(&[
         op("send", &["put", "write"], SENT, "the number"),
         op("receive", &["recv", "take"], NOTHING, "[value number]"),
     ]),
-    SpecInfo::new("two-families", "one of each family synchronise, each pair once")
-        .operations(&[op("sync-a", &["a"], ME, "who the other is"), op("sync-b", &["b"], ME, "who the other is")]),
-    SpecInfo::new("one-family", "two synchronise, each pair once").operations(&[op(
+    SpecInfo::new("two-families", "one of each family synchronize, each pair once").operations(&[
+        op("sync-a", &["a"], ME, "the number of the other"),
+        op("sync-b", &["b"], ME, "the number of the other"),
+    ]),
+    SpecInfo::new("one-family", "two synchronize, each pair once").operations(&[op(
         "sync",
         &["meet"],
         ME,
-        "who the other is",
+        "the number of the other",
     )]),
-    SpecInfo::new("abc", "one of each of three kinds synchronise").operations(&[
+    SpecInfo::new("abc", "one of each of three kinds synchronize").operations(&[
         op("sync-a", &["a"], ME, "[b c]"),
         op("sync-b", &["b"], ME, "[a c]"),
         op("sync-c", &["c"], ME, "[a b]"),
     ]),
-    SpecInfo::new("barrier", "N parties synchronise").parameter(":N").operations(&[op(
+    SpecInfo::new("barrier", "N parties synchronize").parameter(":N").operations(&[op(
         "sync",
         &["wait", "await"],
         ME,
         IGNORED,
     )]),
-    SpecInfo::new("combining-barrier", "N parties synchronise, and get the sum of their numbers")
+    SpecInfo::new("combining-barrier", "N parties synchronize, and get the sum of their numbers")
         .parameter(":N")
-        .operations(&[op("sync", &["wait", "await"], "[who number]", "the sum")]),
-    SpecInfo::new("enrollable-barrier", "all who are enrolled synchronise").operations(&[
+        .operations(&[op("sync", &["wait", "await"], "[caller number]", "the sum")]),
+    SpecInfo::new("enrollable-barrier", "all enrolled parties synchronize").operations(&[
         op("sync", &["wait", "await"], ME, IGNORED),
         op("enrol", &["enroll"], ME, IGNORED),
         op("resign", &[], ME, IGNORED),
     ]),
-    SpecInfo::new("timeout-channel", "a send and a receive synchronise, or one gives up").operations(&[
+    SpecInfo::new("timeout-channel", "a send and a receive synchronize, or one gives up").operations(&[
         op("send", &["put", "write"], SENT, "true if it was received"),
         op("receive", &["recv", "take"], NOTHING, "the value, or null if it gave up"),
     ]),
@@ -390,7 +395,7 @@ pub const SPECS: &[SpecInfo] = &[
         "the value that is given",
         "the value that is got, or null if it gave up",
     )]),
-    SpecInfo::new("closeable-channel", "a send and a receive synchronise until the channel is closed, then each fails")
+    SpecInfo::new("closeable-channel", "a send and a receive synchronize until the channel is closed, then each fails")
         .operations(&[
             op("send", &["put", "write"], SENT, "true, or false if it is closed"),
             op("receive", &["recv", "take"], NOTHING, "the value, or null if it is closed"),
@@ -407,7 +412,7 @@ pub const SPECS: &[SpecInfo] = &[
     ]),
     SpecInfo::new(
         "terminating-queues",
-        "a queue for each of N workers, the processes from 0 on: who has nothing takes from any other, or \
+        "a queue for each of N workers, the processes from 0 on: a worker that has nothing takes from any other, or \
          waits; if all N wait, they end together",
     )
     .parameter(":N")
@@ -415,7 +420,7 @@ pub const SPECS: &[SpecInfo] = &[
         op("enqueue", &["enq", "push"], ELEMENT, IGNORED),
         op("dequeue", &["deq", "pop"], NOTHING, "the element, or null if all waited"),
     ]),
-    SpecInfo::new("broadcast", "a send and N receives synchronise").parameter(":N").operations(&[
+    SpecInfo::new("broadcast", "a send and N receives synchronize").parameter(":N").operations(&[
         op("send", &["put", "write"], SENT, IGNORED),
         op("receive", &["recv", "take"], NOTHING, "the value"),
     ]),

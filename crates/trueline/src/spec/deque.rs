@@ -38,7 +38,7 @@ pub use super::container::ContainerRet as DequeRet;
 #[derive(Clone, Copy, Debug)]
 pub struct Deque<V>(PhantomData<fn() -> V>);
 
-without_parameters!(Deque<V>, "The deque that is empty at first.");
+without_parameters!(Deque<V>, "The deque that is initially empty.");
 
 /// An operation of a [`Deque`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

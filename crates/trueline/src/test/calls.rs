@@ -35,7 +35,7 @@ impl Calls {
         let is_sane = (1..=16).contains(&self.children.len())
             && self.children.iter().all(|calls| (1..=1000).contains(calls))
             && self.main <= 1000;
-        if is_sane { Ok(self) } else { Err("there are 1 to 16 children with 1 to 1000 calls each".to_owned()) }
+        if is_sane { Ok(self) } else { Err("write 1 to 16 children with 1 to 1000 calls each".to_owned()) }
     }
 }
 

@@ -46,19 +46,21 @@ impl TooLittle {
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::GaveUp { .. } => {
-                "release them by `.release(..)`, or write the object on `trueline::primitives`, which lets them go"
+                "release them with `.release(..)`, or build the object on `trueline::primitives`, which releases them"
             }
             Self::FewRuns { undecided: 0, .. } => {
-                "give it more time by `.time(..)`, or say by `.min_runs(..)` that fewer are enough"
+                "give it more time with `.time(..)`, or accept fewer runs with `.min_runs(..)`"
             }
-            Self::FewRuns { .. } => "make runs smaller by `.calls(..)`, or give each more time by `.timeout(..)`",
+            Self::FewRuns { .. } => "make runs smaller with `.calls(..)`, or give each more time with `.timeout(..)`",
             Self::NoOverlap { .. } => {
-                "let at least two threads call operations, by `.threads(..)`, or let them give way, by `.chaos(4)`"
+                "let at least two threads call operations with `.threads(..)`, or make them yield with `.chaos(4)`"
             }
-            Self::NeverCalled { .. } => "see to it that it is possible (`.when(..)`), or leave it out by `.weight(0)`",
+            Self::NeverCalled { .. } => {
+                "make sure that it is possible (`.when(..)`), or leave it out with `.weight(0)`"
+            }
             Self::NoSchedulePoint => {
-                "write the object on `trueline::primitives`, whose atomics and locks are those of `std` outside of an \
-                 exploration, or test it under real threads, without `.explore(..)`"
+                "build the object on `trueline::primitives`, whose atomics and locks are those of `std` outside of an \
+                 exploration, or test it with real threads, without `.explore(..)`"
             }
         }
     }
@@ -68,20 +70,24 @@ impl fmt::Display for TooLittle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::GaveUp { lost } => {
-                write!(f, "it gave up, as {lost} threads never came back from operations that block")
+                write!(f, "it gave up, because {lost} threads never returned from operations that block")
             }
             Self::FewRuns { judged, least, undecided: 0 } => {
-                write!(f, "only {judged} runs were made, and {least} are the least")
+                write!(f, "only {judged} runs were made, but at least {least} are needed")
             }
             Self::FewRuns { judged, least, undecided } => {
-                write!(f, "only {judged} runs were judged, {undecided} were not in time, and {least} are the least")
+                write!(
+                    f,
+                    "only {judged} runs were judged, {undecided} were not judged in time, and at least {least} are \
+                     needed"
+                )
             }
             Self::NoOverlap { runs } => write!(f, "no two operations overlapped in any of {runs} runs"),
             Self::NeverCalled { operation, calls } => {
                 write!(f, "`{}` was never called, though there were {calls} calls", visible(operation))
             }
             Self::NoSchedulePoint => {
-                f.write_str("no operation reached a schedule point, so that none was ever interrupted; ")?;
+                f.write_str("no operation reached a schedule point, so none was ever interrupted; ")?;
                 f.write_str(super::how_to_instrument())
             }
         }
@@ -184,7 +190,7 @@ impl Coverage {
             .map(|((kind, called), _)| {
                 let result = called.first.as_ref().map_or_else(String::new, kind.show_result);
                 format!(
-                    "`{}` returned {} each of {} times, so that next to nothing is known of it",
+                    "`{}` returned {} all {} times, so it was hardly tested",
                     visible(&kind.name),
                     visible(&result),
                     called.calls

@@ -8,17 +8,17 @@ use crate::history::visible;
 
 /// The environment variables that change how tests run, with their descriptions.
 pub(super) const VARIABLES: [(&str, &str); 11] = [
-    ("TRUELINE_SEED", "the seed of all that is random"),
-    ("TRUELINE_REPLAY", "the only run that is made, as a report names it"),
-    ("TRUELINE_TIME", "for how many seconds runs are made"),
-    ("TRUELINE_RUNS", "how many runs are made, however long that takes"),
+    ("TRUELINE_SEED", "the seed of all randomness"),
+    ("TRUELINE_REPLAY", "the only run to make, as a report names it"),
+    ("TRUELINE_TIME", "the time for runs, in seconds"),
+    ("TRUELINE_RUNS", "the number of runs, however long they take"),
     ("TRUELINE_THREADS", "the number of threads"),
     ("TRUELINE_OPERATIONS", "the number of operations of each thread"),
-    ("TRUELINE_CHAOS", "at one in how many schedule points threads give way; 0 for never"),
+    ("TRUELINE_CHAOS", "N, to yield at one in N schedule points; 0 disables yielding"),
     ("TRUELINE_CLOCK", "tsc, instant or counter"),
-    ("TRUELINE_PAGES", "the folder in which failing runs are drawn"),
-    ("TRUELINE_SHRINK_TIME", "for how many seconds the program of a failing run is made smaller"),
-    ("TRUELINE_WEAK", "1: operations that are tagged weak are called too"),
+    ("TRUELINE_PAGES", "the folder for pages that show failing runs"),
+    ("TRUELINE_SHRINK_TIME", "the time for shrinking the program of a failing run, in seconds"),
+    ("TRUELINE_WEAK", "1, to also call operations that are tagged weak"),
 ];
 
 /// Reads a variable.

@@ -467,7 +467,7 @@ impl Exploring {
         let plan = Arc::clone(&self.plan);
         assert!(
             !(self.compares() && plan.judge.synchronising().is_some()),
-            "operations that synchronise do not return alone, so that they cannot be compared with serial runs"
+            "operations that synchronize do not return alone, so they cannot be compared with serial runs"
         );
         match replayed {
             Some(token) => {
@@ -535,7 +535,7 @@ impl Exploring {
         } else if !unreached.is_empty() {
             let names: Vec<String> = unreached.iter().map(|name| format!("`{name}`")).collect();
             warnings.push(format!(
-                "{} reached no schedule point, and were never interrupted: what they access is not on `trueline::primitives`; {}",
+                "{} reached no schedule point, and were never interrupted: they do not use `trueline::primitives`; {}",
                 names.join(", "),
                 super::how_to_instrument()
             ));
@@ -543,7 +543,7 @@ impl Exploring {
         let is_relaxed = self.exploration.factors.iter().any(|(_, factor)| *factor > 0);
         if is_relaxed && matches!(self.exploration.against, Against::Itself) {
             warnings.push(
-                "what the object does out of order it does alone, too, so that factors count twice: compare it with an object \
+                "the object is out of order in serial runs, too, so factors count twice: compare it with an object \
                  that keeps the order"
                     .to_owned(),
             );
@@ -596,7 +596,8 @@ impl Exploring {
                 program.before.iter().cloned().chain(of_threads).chain(program.after.iter().cloned()).collect();
             let Some(sequences) = self.plan.judge.sequences(&calls) else {
                 panic!(
-                    "`{}` leaves a choice, and cannot be compared with: say what is right in order, without factors",
+                    "`{}` allows several results, so serial histories cannot be generated from it: use a \
+                     specification that keeps the order, or leave the factors out",
                     self.plan.judge.name()
                 );
             };
@@ -871,8 +872,8 @@ impl Exploring {
         // The calls depend on the schedule: calls that no serial execution makes are not a fault.
         assert!(
             !self.compares(),
-            "threads that choose what they call cannot be compared with serial runs; fix what they call, by `.calls(..)` of \
-             the exploration or by `.program(..)`"
+            "threads that choose their operations cannot be compared with serial runs; fix the operations with \
+             `.calls(..)` of the exploration or with `.program(..)`"
         );
         let seed = if let Source::Chosen(seed) = token.program { seed } else { 0 };
         let choose = plan.choose.as_ref().expect("the test has a worker that chooses");
@@ -1395,9 +1396,9 @@ impl Plan {
     fn blocked_outside(&self, operation: u32, time: Duration) -> String {
         let name = self.workload.kinds.get(operation as usize).map_or("?", |kind| &*kind.name);
         format!(
-            "blocked the exploration: `{name}` did nothing for {time:.1?} that the scheduler sees; it may wait for a lock of \
-             `std` that another thread holds across a schedule point, or for a change of what is not on \
-             `trueline::primitives`: write both on these"
+            "blocked the exploration: `{name}` did nothing that the scheduler can see for {time:.1?}; it may wait for \
+             a lock of `std` that another thread holds across a schedule point, or for a change that is not made \
+             through `trueline::primitives`: build both on these"
         )
     }
 
@@ -1421,8 +1422,8 @@ impl Plan {
             return Ok(());
         }
         Err(format!(
-            "it is not well formed: it has {inserts} of `{}` and {removes} of `{}`, and what is left or lacking has no order \
-             to be compared with; give it as many of either",
+            "it is not well formed: it has {inserts} of `{}` and {removes} of `{}`, and the elements that are left or \
+             missing have no order to be compared with; give it as many of one as of the other",
             name(insert),
             name(remove)
         ))

@@ -55,11 +55,11 @@ impl fmt::Display for FailureKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotLinearizable => f.write_str("is not linearizable"),
-            Self::Stuck(Duration::ZERO) => f.write_str("is stuck: no thread can go on"),
-            Self::Diverged(steps) => write!(f, "comes to no end in {steps} steps"),
-            Self::NotSerial => f.write_str("does what it never does one operation at a time"),
+            Self::Stuck(Duration::ZERO) => f.write_str("is stuck: no thread can continue"),
+            Self::Diverged(steps) => write!(f, "did not terminate within {steps} steps"),
+            Self::NotSerial => f.write_str("does something that it never does one operation at a time"),
             Self::NotQuasi { semantics } => write!(f, "is not {}", visible(semantics)),
-            Self::Stuck(time) => write!(f, "is stuck: for {time:.1?} no thread got anywhere"),
+            Self::Stuck(time) => write!(f, "is stuck: no thread made progress for {time:.1?}"),
             Self::Panicked { thread, message } => {
                 write!(f, "panicked in thread {thread}: ")?;
                 // A message keeps its lines, such as those of an assertion, but they cannot be mistaken for lines of
@@ -149,9 +149,9 @@ impl Display for Smallest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { program, calls, of_calls, failed, runs, is_minimal, .. } = self;
         let how = match (is_minimal, self.preemptions) {
-            (true, None) => "with one less, no schedule does".to_owned(),
-            (true, Some(most)) => format!("with one less, no schedule with up to {most} preemptions does"),
-            (false, _) => format!("seen failing {failed} of {runs} times"),
+            (true, None) => "with one less, no schedule fails".to_owned(),
+            (true, Some(most)) => format!("with one less, no schedule with up to {most} preemptions fails"),
+            (false, _) => format!("it failed {failed} of {runs} times"),
         };
         writeln!(f, "  the smallest program that still fails ({calls} of {of_calls} calls, {how}):\n")?;
         writeln!(f, "    {}\n", visible(program))
@@ -287,11 +287,12 @@ impl FailureKind {
     fn doubt(&self) -> Option<&'static str> {
         match self {
             Self::Diverged(_) => {
-                Some("(a loop that waits for another thread must say so, by trueline::primitives::spin_hint())")
+                Some("(a loop that waits for another thread must call trueline::primitives::spin_hint())")
             }
-            Self::NotSerial => {
-                Some("(an object that may do more where threads overlap than alone needs a specification that says so)")
-            }
+            Self::NotSerial => Some(
+                "(an object that may do more with concurrent threads than in serial runs needs a specification that \
+                 allows it)",
+            ),
             Self::NotLinearizable
             | Self::Stuck(_)
             | Self::Panicked { .. }
@@ -367,7 +368,7 @@ fn render(
         None => id.index() >= last || history[id].return_position().is_none(),
     };
     if !is_small {
-        let _ = writeln!(out, "  of {} operations, those that matter:", history.len());
+        let _ = writeln!(out, "  the operations that matter (of {}):", history.len());
     }
     out.push_str(&columns::render(history, shows, refused));
     if let Some(explained) = explained {
@@ -388,8 +389,10 @@ fn render_steps(out: &mut String, steps: &[String], saved: Option<&Path>) {
     if steps.is_empty() {
         return;
     }
-    let _ =
-        writeln!(out, "  step by step (a: atomics, m: mutexes, c: condition variables, as they are first accessed):\n");
+    let _ = writeln!(
+        out,
+        "  step by step (a: atomics, m: mutexes, c: condition variables; numbered in order of first access):\n"
+    );
     for step in steps.iter().take(MOST_STEPS_SHOWN) {
         let _ = writeln!(out, "    {}", visible(step));
     }

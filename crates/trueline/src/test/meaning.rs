@@ -97,7 +97,9 @@ pub(super) fn try_out(spec: &mut ModelSpec, argument: impl Fn(u32, &mut Random) 
         let name = &names[number as usize];
         let mut outcomes = step(&state, &call);
         let (Some((result, next)), true) = (outcomes.pop(), outcomes.is_empty()) else {
-            return Err(format!("`{name}` has no outcome or several in {state:?}, but its meaning has always one"));
+            return Err(format!(
+                "`{name}` has no outcome or several in {state:?}, but its meaning always has exactly one"
+            ));
         };
         let meaning = operations[number as usize].meaning.expect("it was chosen for that");
         match meaning {

@@ -1029,7 +1029,8 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// Panics if there is no `together` yet.
     #[track_caller]
     pub fn in_any_order(mut self) -> Self {
-        let last = self.judge.modes.last_mut().expect("`in_any_order` comes after the `together` that it is about");
+        let last =
+            self.judge.modes.last_mut().expect("`in_any_order` must come after the `together` that it applies to");
         last.is_order_free = true;
         self
     }
@@ -1039,7 +1040,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
         match self.outline.find(name) {
             Some(number) => number,
             None => panic!(
-                "there is no operation `{}` yet: add it before it is said with whom it synchronises",
+                "there is no operation `{}` yet: add it before you name the operations that it synchronizes with",
                 visible(name)
             ),
         }
@@ -1049,9 +1050,9 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
 /// Returns advice for tests whose operations reach no schedule point.
 fn how_to_instrument() -> &'static str {
     if trueline_sync::is_instrumented() {
-        "name the crates that they are in by `cargo trueline test --instrument CRATE,..`"
+        "name their crates with `cargo trueline test --instrument CRATE,..`"
     } else {
-        "`cargo trueline test` makes schedule points in code that is written on `std`"
+        "`cargo trueline test` adds schedule points to code that uses `std`"
     }
 }
 
@@ -1061,7 +1062,7 @@ fn step_of<M: PlainModel, A: Argument, R: Datum>(
 ) -> model::Step {
     model::step(move |state: &mut M, arguments| {
         let arguments = A::from_value(arguments).unwrap_or_else(|| {
-            panic!("operations that synchronise have the arguments {arguments}, which is not what `together` takes")
+            panic!("operations that synchronize have the arguments {arguments}, which `together` does not take")
         });
         results(state, arguments).map(|results| results.to_value())
     })
@@ -1071,7 +1072,7 @@ impl<M: PlainModel> Judges for Synchronising<M> {
     #[track_caller]
     fn into_judge(self, workload: &Workload) -> Arc<dyn Judge> {
         let Self { initial, modes } = self;
-        assert!(!modes.is_empty(), "nothing synchronises: say what does by `.together(...)`");
+        assert!(!modes.is_empty(), "no operations synchronize: name those that do with `.together(...)`");
         let (initial, names) = (State::new(initial), judge::names(workload));
         if let Some(message) = modes.iter().find_map(|mode| mode.too_many_orders(&initial)) {
             panic!("{message}");

@@ -17,9 +17,9 @@ pub use crate::spec::state::State;
 /// A sequential model: a plain type that can be cloned, compared and hashed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the model of a test",
-    label = "a model is cloned, compared and hashed while an order of the operations is looked for",
+    label = "a model is cloned, compared and hashed in the search for an order of the operations",
     note = "use plain types (`VecDeque`, `Vec`, `BTreeMap` instead of `HashMap`, `BTreeSet` instead of `HashSet`), or put `#[derive(Clone, PartialEq, Eq, Hash, Debug)]` on your own type",
-    note = "a model must own what it has: no references, no atomics, no locks"
+    note = "a model must own its data: no references, no atomics, no locks"
 )]
 pub trait PlainModel: Clone + Eq + Hash + Debug + Send + Sync + 'static {}
 
@@ -113,7 +113,7 @@ impl Spec for ModelSpec {
         for (_, next) in &outcomes {
             assert!(
                 !operation.reads_only || next == state,
-                "`{}` only reads, says the test, but its body on the model changes {state:?} to {next:?}",
+                "the test declares that `{}` only reads, but its body on the model changes {state:?} to {next:?}",
                 self.names[op.operation as usize]
             );
         }
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "`put` only reads, says the test")]
+    #[should_panic(expected = "the test declares that `put` only reads")]
     fn what_only_reads_must_not_write() {
         let mut spec = map();
         spec.operations[0].reads_only = true;

@@ -54,14 +54,14 @@ impl Outline {
     pub(super) fn last(&mut self, what: &str) -> &mut Operation {
         match self.operations.last_mut() {
             Some(operation) => operation,
-            None => panic!("`{what}` is about the operation before it, and there is none yet"),
+            None => panic!("`{what}` applies to the operation before it, but no operation has been added yet"),
         }
     }
 
     /// Restricts the last operation to threads with this role, of which there are this many.
     #[track_caller]
     pub(super) fn by_threads(&mut self, role: &str, threads: u32) {
-        assert!(threads > 0, "a role that no thread has is none");
+        assert!(threads > 0, "a role needs at least one thread");
         let role: Arc<str> = role.into();
         self.last("by").kind.roles.push(Arc::clone(&role));
         match self.roles.iter_mut().find(|(name, _)| *name == role) {
@@ -89,7 +89,7 @@ impl Outline {
     /// Returns the calls, with all names resolved.
     #[track_caller]
     pub(super) fn into_calls(mut self, options: &Options) -> ResolvedCalls {
-        assert!(!self.operations.is_empty(), "a test needs operations: add them by `.operation(...)`");
+        assert!(!self.operations.is_empty(), "a test needs operations: add them with `.operation(...)`");
         for operation in self.operations.iter_mut().filter(|operation| operation.is_weak && !self.weak) {
             operation.kind.weight = 0;
         }
@@ -101,7 +101,7 @@ impl Outline {
         let (before, after) = (self.resolved(&self.before), self.resolved(&self.after));
         let resolved = |program: &Vec<Vec<NamedCall>>| program.iter().map(|calls| self.resolved(calls)).collect();
         let fixed: Vec<Vec<Vec<Call>>> = self.programs.iter().map(resolved).collect();
-        assert!(fixed.iter().all(|program| !program.is_empty()), "a program has threads");
+        assert!(fixed.iter().all(|program| !program.is_empty()), "a program needs at least one thread");
         // A role that only operations with weight 0 have needs no thread.
         let is_called = |role| self.kinds().any(|kind| kind.weight > 0 && kind.roles.contains(role));
         let roles = self.roles.iter().filter(|(role, _)| is_called(role)).cloned().collect();
@@ -164,7 +164,7 @@ impl Outcome {
         }
         if let Some(failure) = &self.failure {
             let further = self.further.iter().fold(String::new(), |mut text, further| {
-                let _ = writeln!(text, "  also went wrong: {} ({})", further.token, further.kind);
+                let _ = writeln!(text, "  also failed: {} ({})", further.token, further.kind);
                 text
             });
             panic!("{failure}{further}");
@@ -173,12 +173,13 @@ impl Outcome {
         if let Some(explored) = &self.explored {
             let Explored { programs, executions, histories, preemptions, is_complete, .. } = explored;
             let how_far = match (is_complete, preemptions) {
-                (true, _) => "all there are".to_owned(),
-                (false, Some(most)) => format!("all with up to {most} preemptions, and some more"),
-                (false, None) => "not all there are".to_owned(),
+                (true, _) => "all schedules".to_owned(),
+                (false, Some(most)) => format!("all schedules with up to {most} preemptions, and some more"),
+                (false, None) => "not all schedules".to_owned(),
             };
             eprintln!(
-                "trueline: {executions} executions of {programs} programs ({how_far}), {histories} histories, none wrong, in {elapsed:.1?}"
+                "trueline: {executions} executions of {programs} programs ({how_far}), {histories} histories, no \
+                 failures, in {elapsed:.1?}"
             );
         }
         for warning in &self.warnings {
@@ -187,12 +188,13 @@ impl Outcome {
         if !self.too_little.is_empty() {
             let reasons: Vec<String> =
                 self.too_little.iter().map(|reason| format!("\n  {reason}: {}", reason.remedy())).collect();
-            panic!("nothing went wrong, but too little was tested:{}\n  (seed {seed})", reasons.concat());
+            panic!("nothing failed, but too little was tested:{}\n  (seed {seed})", reasons.concat());
         }
-        eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");
+        eprintln!("trueline: {runs} runs with {operations} operations, no failures, in {elapsed:.1?} (seed {seed})");
         if undecided > 0 {
             eprintln!(
-                "trueline: {undecided} of them could not be judged in time; smaller ones can: `.calls(20)`, or more time: `.timeout(..)`"
+                "trueline: {undecided} of them could not be judged in time; make them smaller with `.calls(20)`, or \
+                 give them more time with `.timeout(..)`"
             );
         }
     }

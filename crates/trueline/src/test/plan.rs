@@ -294,10 +294,10 @@ impl Plan {
             self.workload.kinds[number as usize].weight = weight;
         }
         if self.choose.is_some() {
-            return Err("threads choose what they call, so that weights mean nothing".to_owned());
+            return Err("threads choose their operations, so weights have no effect".to_owned());
         }
         if self.workload.kinds.iter().all(|kind| kind.weight == 0) {
-            return Err("all operations have weight 0, so that there is nothing to call".to_owned());
+            return Err("all operations have weight 0, so there is nothing to call".to_owned());
         }
         let Workload { roles, kinds, .. } = &mut self.workload;
         roles.retain(|(role, _)| kinds.iter().any(|kind| kind.weight > 0 && kind.roles.contains(role)));
@@ -631,7 +631,7 @@ impl Plan {
             }
             #[cfg(not(feature = "systematic"))]
             Source::Listed { .. } => {
-                panic!("{token} is of an exploration: enable the feature `systematic` to make it again")
+                panic!("{token} names an execution of an exploration: enable the feature `systematic` to repeat it")
             }
         };
         Some(Written { before: self.workload.before.clone(), threads, after: self.workload.after.clone() })

@@ -165,7 +165,7 @@ impl<T: Send + 'static> Supervised<T> {
         };
         let name = std::thread::current().name().unwrap_or("trueline").to_owned();
         if let Err(error) = std::thread::Builder::new().name(name).spawn(work) {
-            panic!("the system has no further thread for a test ({error})");
+            panic!("the system cannot start another thread for a test ({error})");
         }
         Self { result, beacon }
     }

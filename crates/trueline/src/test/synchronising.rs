@@ -88,7 +88,9 @@ impl Mode {
         };
         (orders > MOST_ORDERS).then(|| {
             format!(
-                "{} executions of one operation synchronise, and they can come in too many orders to try each, which is possible for up to {MOST_IN_ANY_ORDER}; if each returns the same in whichever order they come, add `.in_any_order()` after this `together`",
+                "{} executions of one operation synchronize, which is too many to try all their orders (the limit is \
+                 {MOST_IN_ANY_ORDER}); if each returns the same in any order, add `.in_any_order()` after this \
+                 `together`",
                 self.operations(state).len()
             )
         })
@@ -154,7 +156,8 @@ impl Mode {
                 };
                 assert!(
                     *expected == outcomes,
-                    "operations that synchronize `in_any_order` have other results in another order: {:?} and {:?}",
+                    "operations that synchronize `in_any_order` have different results in different orders: {:?} and \
+                     {:?}",
                     results(expected),
                     results(&outcomes)
                 );
@@ -344,13 +347,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "executions of one operation synchronise, and they can come in too many orders")]
+    #[should_panic(expected = "executions of one operation synchronize, which is too many")]
     fn a_size_that_turns_out_to_be_too_large_is_refused() {
         outcomes(barrier(8, false, |_| 0), 8);
     }
 
     #[test]
-    #[should_panic(expected = "have other results in another order")]
+    #[should_panic(expected = "have different results in different orders")]
     fn an_order_that_matters_after_all_is_seen() {
         outcomes(barrier(9, true, |place| i64::from(place == 0)), 9);
     }

@@ -85,11 +85,15 @@ impl Written {
                 [threads, after] => (*before, *threads, *after),
                 _ => return Err(format!("a parenthesis of `{text}` is not closed")),
             },
-            _ => return Err(format!("only the threads are in parentheses, as in {EXAMPLE}; this is `{text}`")),
+            _ => return Err(format!("put only the threads in parentheses, as in {EXAMPLE}; this is `{text}`")),
         };
         let threads = split(inside, '|').into_iter().map(list).collect::<Result<_, _>>()?;
         let program = Self { before: list(before)?, threads, after: list(after)? };
-        if program.calls() == 0 { Err(format!("a program calls something, as {EXAMPLE} does")) } else { Ok(program) }
+        if program.calls() == 0 {
+            Err(format!("a program needs at least one call, as in {EXAMPLE}"))
+        } else {
+            Ok(program)
+        }
     }
 }
 
@@ -278,8 +282,8 @@ mod tests {
     #[test]
     fn others_are_refused_with_a_hint() {
         for (bad, hint) in [
-            ("", "calls something"),
-            (" | ", "calls something"),
+            ("", "needs at least one call"),
+            (" | ", "needs at least one call"),
             ("peek", "only push, pop, drop the sender"),
             ("pushed", "a program calls `pushed`"),
             ("push x", "as in JSON"),

@@ -162,8 +162,8 @@ impl Stall {
         }
         match (names.as_slice(), self.anticipated.iter().all(|line| line.result.is_none())) {
             ([one], true) => format!("{one} should have returned"),
-            ([others @ .., last], true) => format!("{} and {last} should have synchronised", others.join(", ")),
-            ([one], false) => format!("{one} synchronised, and should have returned"),
+            ([others @ .., last], true) => format!("{} and {last} should have synchronized", others.join(", ")),
+            ([one], false) => format!("{one} synchronized, and should have returned"),
             ([others @ .., last], false) => format!("{} or {last} should have returned", others.join(", ")),
             ([], _) => "something should have returned".to_owned(),
         }
@@ -468,7 +468,7 @@ impl Rejection {
                 format!("{what} returned {}, but could not have returned at all then", shorten(result))
             }
             (Some(result), []) => {
-                format!("{what} returned {}, which does not go with what else happened", shorten(result))
+                format!("{what} returned {}, which contradicts the rest of the history", shorten(result))
             }
             (Some(result), allowed) if !self.all_allowed => {
                 let example = alternatives(allowed);

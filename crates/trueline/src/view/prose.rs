@@ -52,9 +52,10 @@ pub fn tell<Op: Display, Ret: Display>(
     if let Some(first) = core.begins_behind {
         let stays = core.members.iter().any(|member| member.id == first);
         let name = teller.name(first);
-        let begin = if stays { "let it be the first" } else { "let all begin behind it" };
+        let begin = if stays { "let it be the first" } else { "let all begin after it" };
         teller.say(format!(
-            "What returned before {name} was called does not matter, as that leaves the same state whatever was before: {begin}"
+            "Calls that returned before {name} was called do not matter, because this call leaves the same state whatever was \
+             before: {begin}"
         ));
         teller.begins_behind = Some(first).filter(|_| !stays);
     }
@@ -131,7 +132,7 @@ pub fn tell_progress<Op: Display, Ret: Display>(
     let told = before[first..].iter().copied().chain(anticipated).flatten().copied();
     let mut teller = Teller::of(history, told);
     if !before.is_empty() {
-        let last = if first > 0 { ", at last" } else { "" };
+        let last = if first > 0 { ", ending with" } else { "" };
         let names: Vec<String> = before[first..].iter().map(|group| teller.group(group)).collect();
         teller.say(format!("These may have taken effect{last}: {}", names.join(", then ")));
     }
@@ -161,7 +162,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
         }
         if !quasi.out_of_reach.is_empty() {
             let (left, behind) =
-                (teller.names(&quasi.out_of_reach), if prefix.is_empty() { "" } else { " behind that" });
+                (teller.names(&quasi.out_of_reach), if prefix.is_empty() { "" } else { " after that" });
             teller.say(format!("No order was found for {left}{behind}"));
         }
         return teller.sentences;
@@ -190,7 +191,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
                 groups[first..].iter().map(|group| before.group(group)).collect()
             }
         };
-        let (name, last) = (teller.name(*refused), if first > 0 { ", at last" } else { "" });
+        let (name, last) = (teller.name(*refused), if first > 0 { ", ending with" } else { "" });
         teller.say(format!("Up to the return of {name}, these may have taken effect{last}: {}", names.join(", then ")));
     }
     let results: Vec<String> = allowed.iter().map(ToString::to_string).collect();
@@ -201,7 +202,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
         (true, results) => {
             format!("But {name} could only have returned {}, in whatever way the others did", alternatives(results))
         }
-        (false, []) => format!("But what {name} returned does not go with what the others did, in whatever way"),
+        (false, []) => format!("But the result of {name} contradicts what the others did, in whatever way they did it"),
         (false, results) => format!(
             "But {name} could not have returned that, in whatever way the others did; it could have returned {}, for example",
             alternatives(results)
@@ -623,7 +624,7 @@ impl Teller {
             Reason::OnlyMaker { needs, later } => {
                 let (needs, maker, user) = (self.state(needs), self.name(first), self.name(second));
                 let others = self.others(&[], later, &user, "");
-                format!("{user} needs {needs}; it was not so at first, and only {maker} could make it so{others}")
+                format!("{user} needs {needs}; it was not so initially, and only {maker} could make it so{others}")
             }
             Reason::MadeAgain { needs, undone, earlier, later } => {
                 let (undone, maker, user) = (*undone, first, second);
@@ -645,8 +646,8 @@ impl Teller {
                 let begin = match self.begins_behind {
                     // That state may also hold values that the core leaves out, so the text names the operation
                     // instead.
-                    Some(begin) => format!("right behind {}", self.name(begin)),
-                    None => format!("at first, in the state {}", shorten(initial)),
+                    Some(begin) => format!("right after {}", self.name(begin)),
+                    None => format!("initially, in the state {}", shorten(initial)),
                 };
                 format!(
                     "{user} could not have returned that {begin}, \
@@ -655,7 +656,7 @@ impl Teller {
             }
             Reason::NoMaker { needs, .. } => {
                 let (needs, user) = (self.state(needs), self.name(first));
-                format!("{user} needs {needs}; it was not so at first, and nothing could make it so")
+                format!("{user} needs {needs}; it was not so initially, and nothing could make it so")
             }
             Reason::UsedUp { needs, at_first, user, used, makers, later } => {
                 let (needs, user, used) = (self.state(needs), self.name(*user), self.names(used));
@@ -691,11 +692,11 @@ impl Teller {
     /// Says when a state was established: initially, or by which operations.
     fn chances(&mut self, at_first: bool, makers: &[OpId]) -> String {
         match (at_first, makers) {
-            (true, []) => "it was so at first, and nothing could make it so again".to_owned(),
-            (false, []) => "it was not so at first, and nothing could make it so".to_owned(),
-            (true, makers) => format!("it was so at first, and only {} could make it so again", self.names(makers)),
+            (true, []) => "it was so initially, and nothing could make it so again".to_owned(),
+            (false, []) => "it was not so initially, and nothing could make it so".to_owned(),
+            (true, makers) => format!("it was so initially, and only {} could make it so again", self.names(makers)),
             (false, makers) => {
-                format!("it was not so at first, and only {} could make it so", self.names(makers))
+                format!("it was not so initially, and only {} could make it so", self.names(makers))
             }
         }
     }
@@ -755,7 +756,7 @@ impl Teller {
             // All possible places have the same state.
             let when = match (order.as_slice(), is_nested) {
                 ([], true) => "But then".to_owned(),
-                ([], false) => "At first".to_owned(),
+                ([], false) => "Initially,".to_owned(),
                 (order, true) => format!("But then, after {},", self.in_order(order)),
                 (order, false) => format!("After {},", self.in_order(order)),
             };
@@ -794,7 +795,7 @@ impl Teller {
         for Place { order, state, results, then } in places {
             let order = match order.as_slice() {
                 [] if is_nested => "As things are then,".to_owned(),
-                [] => "At first".to_owned(),
+                [] => "Initially,".to_owned(),
                 order => format!("After {},", self.in_order(order)),
             };
             let state = shorten(state);
@@ -853,9 +854,9 @@ fn number(what: Counted, number: i64) -> String {
 fn at_first(what: Counted, initial: i64) -> Option<String> {
     match (what, initial) {
         (Counted::Readers | Counted::Writers | Counted::Values, 0) => None,
-        (Counted::Total, initial) => Some(format!("it was {initial} at first")),
-        (what, 1) => Some(format!("there was {} at first", number(what, 1))),
-        (what, initial) => Some(format!("there were {} at first", number(what, initial))),
+        (Counted::Total, initial) => Some(format!("it was {initial} initially")),
+        (what, 1) => Some(format!("there was {} initially", number(what, 1))),
+        (what, initial) => Some(format!("there were {} initially", number(what, initial))),
     }
 }
 

@@ -105,7 +105,7 @@ mod explored {
     use super::*;
 
     #[test]
-    #[should_panic(expected = "write the object on `trueline::primitives`")]
+    #[should_panic(expected = "build the object on `trueline::primitives`")]
     fn what_is_never_interrupted_is_not_explored() {
         counter().explore(Exploration::new()).run();
     }

@@ -316,7 +316,7 @@ impl Controller {
         beat: Option<Arc<Beat>>,
     ) -> Rc<Self> {
         let tasks = program.threads.len();
-        assert!(tasks < MOST_TASKS, "there are fewer than {MOST_TASKS} threads in an exploration");
+        assert!(tasks < MOST_TASKS, "an exploration supports fewer than {MOST_TASKS} threads");
         let state = State {
             mode: Mode::Outside,
             tasks: (0..=tasks).map(|_| Task::new()).collect(),

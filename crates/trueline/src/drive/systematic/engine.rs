@@ -36,7 +36,7 @@ impl Here {
         coroutines[number].take().unwrap_or_else(|| {
             let stack = STACKS.with_borrow_mut(Vec::pop).unwrap_or_else(|| {
                 DefaultStack::new(STACK)
-                    .unwrap_or_else(|error| panic!("there is no memory for a task's stack: {error}"))
+                    .unwrap_or_else(|error| panic!("cannot allocate memory for a task's stack: {error}"))
             });
             coroutine(stack, move || here().controller.work(number - 1, &switch))
         })

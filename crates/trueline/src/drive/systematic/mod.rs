@@ -102,8 +102,8 @@ use super::{Behaviour, Call, Instance, Kind};
 use crate::history::{History, Value};
 
 /// The panic message for an object whose executions are not reproducible.
-const NOT_DETERMINISTIC: &str = "the object is not deterministic: with the same schedule it did something else; it must \
-     make random choices by `primitives::choose`, and depend on no time, address or hash seed";
+const NOT_DETERMINISTIC: &str = "the object is not deterministic: with the same schedule it did something else; it \
+    must make random choices with `primitives::choose`, and must not depend on time, addresses or hash seeds";
 
 /// The program to explore: an object, and the calls of each thread.
 #[derive(Clone)]

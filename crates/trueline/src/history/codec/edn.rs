@@ -244,7 +244,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
                 }
                 Token::Close(closer) => {
                     let message = format!(
-                        "`{}` stands where `{}` should; close the brackets in their order",
+                        "`{}` was found instead of `{}`; close the brackets in their order",
                         char::from(closer),
                         char::from(innermost)
                     );
@@ -262,7 +262,8 @@ impl<'n, R: BufRead> Reader<'n, R> {
         CodecError::at(
             line,
             format!(
-                "the {extent} ends inside the {what} that begins here; if it was cut off, record it again, else close the {what}"
+                "the {extent} ends inside the {what} that begins here; if it was cut off, record it again, otherwise \
+                 close the {what}"
             ),
         )
     }
@@ -333,7 +334,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
             return Ok(Token::Tag);
         }
         let name = quoted(name);
-        Err(self.fault(&format!("`#{name}` is no EDN; quote it as a string, or remove it")))
+        Err(self.fault(&format!("`#{name}` is not EDN; quote it as a string, or remove it")))
     }
 
     fn atom(&mut self) -> Result<Parsed, CodecError> {
@@ -344,7 +345,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         if number {
             return number_of(text).ok_or_else(|| {
                 let text = quoted(text);
-                self.fault(&format!("`{text}` is no number; correct it, or quote it as a string"))
+                self.fault(&format!("`{text}` is not a number; correct it, or quote it as a string"))
             });
         }
         Ok(Ok(match text {
@@ -353,13 +354,13 @@ impl<'n, R: BufRead> Reader<'n, R> {
             "false" => Value::Bool(false),
             ":" => {
                 return Err(self.fault(
-                    "`:` has no name behind it; write a keyword such as :read (if this is JSON, read it as `jsonl`)",
+                    "`:` has no name after it; write a keyword such as :read (if this is JSON, read it as `jsonl`)",
                 ));
             }
             _ => {
                 if let Some(odd) = text.chars().find(|&c| is_odd(c)) {
                     return Err(self.fault(&format!(
-                        "{odd:?} is no part of EDN outside strings; quote it as a string, or remove it"
+                        "{odd:?} is not part of EDN outside strings; quote it as a string, or remove it"
                     )));
                 }
                 Value::Text(self.names.get(text.strip_prefix(':').unwrap_or(text)))
@@ -408,7 +409,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
                 return Err(CodecError::at(
                     self.line,
                     format!(
-                        "`\\{}` is no escape in a string; write `\\\\` for a backslash",
+                        "`\\{}` is not an escape in a string; write `\\\\` for a backslash",
                         char::from(byte).escape_default()
                     ),
                 ));
@@ -505,7 +506,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
             Some(c) if c != '\0' => Ok(Value::Text(self.names.get(c.encode_utf8(&mut [0; 4])))),
             _ => {
                 let text = quoted(text);
-                Err(self.fault(&format!("`\\{text}` is no character; quote it as a string")))
+                Err(self.fault(&format!("`\\{text}` is not a character; quote it as a string")))
             }
         }
     }
@@ -828,23 +829,23 @@ mod tests {
             ("#_", "line 1: `#_` stands before nothing"),
             ("[#inst]", "line 1: a tag stands before nothing; give it a form, or remove it"),
             ("#inst", "line 1: a tag stands before nothing"),
-            ("#<Object@1>", "line 1: `#<Object@1>` is no EDN"),
-            ("#(+ 1)", "line 1: `#` is no EDN"),
+            ("#<Object@1>", "line 1: `#<Object@1>` is not EDN"),
+            ("#(+ 1)", "line 1: `#` is not EDN"),
             ("##Infinity", "line 1: `##` must be followed by"),
-            ("1abc", "line 1: `1abc` is no number; correct it, or quote it as a string"),
-            ("010", "line 1: `010` is no number"),
-            ("1\u{1b}", "line 1: `1\\u{1b}` is no number"),
-            ("1/ 1.2.3", "line 1: `1/` is no number"),
-            ("1.2.3", "line 1: `1.2.3` is no number"),
-            ("0x 0xg", "line 1: `0x` is no number"),
-            ("\n:", "line 2: `:` has no name behind it"),
-            ("a@b", "line 1: '@' is no part of EDN"),
-            (r#""\x""#, r"line 1: `\x` is no escape in a string; write `\\` for a backslash"),
+            ("1abc", "line 1: `1abc` is not a number; correct it, or quote it as a string"),
+            ("010", "line 1: `010` is not a number"),
+            ("1\u{1b}", "line 1: `1\\u{1b}` is not a number"),
+            ("1/ 1.2.3", "line 1: `1/` is not a number"),
+            ("1.2.3", "line 1: `1.2.3` is not a number"),
+            ("0x 0xg", "line 1: `0x` is not a number"),
+            ("\n:", "line 2: `:` has no name after it"),
+            ("a@b", "line 1: '@' is not part of EDN"),
+            (r#""\x""#, r"line 1: `\x` is not an escape in a string; write `\\` for a backslash"),
             (r#""\ud800""#, "line 1: `\\u` is not followed by the four hexadecimal digits"),
             (r#""\ud800\u0041""#, "line 1: `\\u` is not followed"),
             (r#""\u00""#, "line 1: `\\u` is not followed"),
-            (r"\foo", r"line 1: `\foo` is no character; quote it as a string"),
-            ("\\", "line 1: `\\` is no character"),
+            (r"\foo", r"line 1: `\foo` is not a character; quote it as a string"),
+            ("\\", "line 1: `\\` is not a character"),
             ("\0", "line 1: this is not text; give a file of EDN in UTF-8, not compressed"),
             ("\"\0\"", "line 1: this is not text"),
             (")", "line 1: closed by 41"),
@@ -869,7 +870,7 @@ mod tests {
         assert!(error_of(&"[".repeat(1_000_000)).contains("the file ends inside the form"));
         assert!(error_of(&"#_".repeat(1_000_000)).contains("the file ends inside the form"));
         assert!(error_of(&"#_[".repeat(1_000_000)).contains("the file ends inside the form"));
-        assert!(error_of(&format!("{}}}", "[".repeat(100))).contains("`}` stands where `]` should"));
+        assert!(error_of(&format!("{}}}", "[".repeat(100))).contains("`}` was found instead of `]`"));
         assert!(error_of(&format!("{}#_]", "[".repeat(100))).contains("`#_` stands before nothing"));
     }
 

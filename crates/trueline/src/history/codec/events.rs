@@ -103,7 +103,9 @@ impl<'r> Events<'r> {
         if self.remarks.is_some() {
             if let Some(earlier) = self.unknown.remove(&process) {
                 self.see(Trap::ProcessGoesOn, line, || {
-                    format!("process {process} calls, and nobody knows how its last operation ended (line {earlier})")
+                    format!(
+                        "process {process} calls, but the outcome of its last operation is unknown (line {earlier})"
+                    )
                 });
             }
             if self.builder.open(process).is_some() {
@@ -138,7 +140,8 @@ impl<'r> Events<'r> {
         if let (Some(f), Some(open)) = (f, self.builder.open(process)) {
             if *f != *open.f {
                 let message = format!(
-                    "process {process} returns from `{}`, but its open call is `{}`; a process returns from what it called last",
+                    "process {process} returns from `{}`, but its open call is `{}`; a process must return from its \
+                     last call",
                     quoted(f),
                     quoted(&open.f)
                 );
@@ -147,8 +150,9 @@ impl<'r> Events<'r> {
         }
         let object = object.map(|name| self.builder.object(name));
         if object.is_some() && self.objects.get(&process).is_some_and(|&called| Some(called) != object) {
-            let message =
-                format!("process {process} returns from another `object` than it called; name the same on both lines");
+            let message = format!(
+                "process {process} returns from a different `object` than it called; name the same one on both lines"
+            );
             return self.forgive(line, message.into());
         }
         if let (Some(version), End::Ok(_), Some(_)) = (version, &end, self.builder.open(process)) {
@@ -164,7 +168,7 @@ impl<'r> Events<'r> {
                 self.builder.fail(process)
             }
             End::Info => {
-                self.see(Trap::Info, line, || format!("process {process} does not know how its operation ended"));
+                self.see(Trap::Info, line, || format!("process {process} does not know the outcome of its operation"));
                 if self.remarks.is_some() {
                     self.unknown.insert(process, line);
                 }

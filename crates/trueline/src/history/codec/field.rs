@@ -149,7 +149,7 @@ pub(super) fn read_name(f: Option<Parsed>) -> Result<Arc<str>, String> {
     match f {
         Some(Ok(Value::Text(name))) => Ok(name),
         Some(found) => Err(wrong("f", &found, "the name of an operation", "write it as a string, such as \"read\"")),
-        None => Err("`f` is missing; say what was called, such as \"f\":\"read\"".to_owned()),
+        None => Err("`f` is missing; name the operation, such as \"f\":\"read\"".to_owned()),
     }
 }
 

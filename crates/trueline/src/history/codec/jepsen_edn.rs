@@ -67,7 +67,8 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
         let item = reader.open()?;
         let line = reader.token_line();
         if closed && !matches!(item, Item::End) {
-            let message = "there is more behind the end of the history; keep one history in a file, or put all events into one vector";
+            let message = "there is more after the end of the history; keep one history in a file, or put all events \
+                into one vector";
             return Err(CodecError::at(line, message));
         }
         match item {
@@ -139,7 +140,7 @@ pub(super) fn write_map(
 
 fn no_event(line: u32, found: &str) -> CodecError {
     let message = format!(
-        "{found} stands where an event should; write a map such as {{:process 0, :type :invoke, :f :read, :value nil}}"
+        "{found} was found instead of an event; write a map such as {{:process 0, :type :invoke, :f :read, :value nil}}"
     );
     CodecError::at(line, message)
 }
@@ -204,7 +205,7 @@ pub(super) fn read_fields<R: BufRead>(reader: &mut Reader<'_, R>) -> Result<Fiel
         }
         if known.unwrap_or_else(|| !others.insert(Arc::clone(&name))) {
             let name = quoted(&name);
-            return Err(CodecError::at(line, format!("`:{name}` is there twice; keep one of them")));
+            return Err(CodecError::at(line, format!("`:{name}` occurs twice; keep one of them")));
         }
     }
 }
@@ -230,7 +231,7 @@ pub(super) fn add(events: &mut Events<'_>, line: u32, fields: Fields, failed: Fa
         events.see(Trap::OtherField, line, || format!("`:{}`", quoted(&other)));
     }
     let process = match process {
-        None => return Err("`:process` is missing; say who called, such as :process 0".into()),
+        None => return Err("`:process` is missing; name the process that called, such as :process 0".into()),
         // Jepsen logs the actions of its nemesis between the operations; they are not operations.
         Some(Ok(Value::Text(name))) => {
             events.see(Trap::Nemesis, line, || format!("the process is `{}`", quoted(&name)));
@@ -253,7 +254,7 @@ pub(super) fn add(events: &mut Events<'_>, line: u32, fields: Fields, failed: Fa
     };
     let end = match kind {
         Kind::Invoke => {
-            let f = f.ok_or("`:f` is missing; say what was called, such as :f :read")?;
+            let f = f.ok_or("`:f` is missing; name the operation, such as :f :read")?;
             let record = Record { f, key: read_key(key)?, value: read_value(":value", value)? };
             return events.call(line, process, None, record);
         }
@@ -333,18 +334,18 @@ mod tests {
     fn errors_name_the_line_and_the_remedy() {
         let ok = "{:process 0 :type :invoke :f :read}";
         for (line, expected) in [
-            ("{:type :invoke :f :read}", "`:process` is missing; say who called, such as :process 0"),
+            ("{:type :invoke :f :read}", "`:process` is missing; name the process that called, such as :process 0"),
             ("{:process 1.5 :type :invoke :f :read}", "`:process` must be an integer from 0 to 4294967295, found 1.5"),
             ("{:process -1 :type :invoke :f :read}", "number the processes"),
             ("{:process nil :type :invoke :f :read}", "number the processes"),
             ("{:process 1 :f :read}", "`:type` is missing; give :invoke, :ok, :fail or :info"),
             ("{:process 1 :type :begin :f :read}", "`type` must be invoke, ok, fail or info, found \"begin\""),
-            ("{:process 1 :type :invoke}", "`:f` is missing; say what was called"),
+            ("{:process 1 :type :invoke}", "`:f` is missing; name the operation"),
             ("{:process 1 :type :invoke :f 3}", "write it as a keyword, such as :read"),
             ("{:process 1 :type :invoke :f :w :value 1.5}", "numbers must be integers"),
             ("{:process 1 :type :invoke :f :w :value 99999999999999999999}", "write it as a string"),
-            ("{:process 1 :type :invoke :f :w :f :w}", "`:f` is there twice; keep one"),
-            ("{:process 1 :type :invoke :f :w :x 1 :x 1}", "`:x` is there twice; keep one"),
+            ("{:process 1 :type :invoke :f :w :f :w}", "`:f` occurs twice; keep one"),
+            ("{:process 1 :type :invoke :f :w :x 1 :x 1}", "`:x` occurs twice; keep one"),
             ("{:process 1 :type :invoke :f}", "`:f` has no value; give it one, or remove it"),
             ("{:process 1 :type :invoke 5 6}", "`field` must be a keyword, found 5"),
             ("{:process 1 :type]", "`]` cannot close the map that begins on line 3"),
@@ -352,10 +353,10 @@ mod tests {
             ("{:process 0 :type :ok :f :write}", "returns from `write`, but its open call is `read`"),
             ("{:process 1 :type :ok :f :read}", "log its call first"),
             (ok, "give concurrent operations different processes"),
-            ("5", "5 stands where an event should; write a map such as"),
-            ("0.5", "a number stands where"),
-            ("[]", "a vector stands where"),
-            ("#{}", "a set stands where"),
+            ("5", "5 was found instead of an event; write a map such as"),
+            ("0.5", "a number was found instead of"),
+            ("[]", "a vector was found instead of"),
+            ("#{}", "a set was found instead of"),
             (")", "`)` closes nothing; remove it"),
         ] {
             let error = error_of(&format!("{ok}\n\n{line}"));
@@ -366,8 +367,8 @@ mod tests {
             error_of("[{:process 0 :type :invoke :f :read}").starts_with("line 1: the file ends inside the vector")
         );
         assert!(error_of(&format!("[{ok})")).contains("`)` cannot close the vector"));
-        assert!(error_of(&format!("[{ok}]\n[{ok}]")).starts_with("line 2: there is more behind the end"));
-        assert!(error_of(&format!("[{ok} []]")).contains("a vector stands where"));
+        assert!(error_of(&format!("[{ok}]\n[{ok}]")).starts_with("line 2: there is more after the end"));
+        assert!(error_of(&format!("[{ok} []]")).contains("a vector was found instead of"));
         for nothing in ["", "[]", "; nothing\n()", "[{:process :nemesis :type :info}]"] {
             assert!(history_of(nothing).is_empty(), "{nothing}");
         }

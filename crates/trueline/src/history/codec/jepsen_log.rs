@@ -116,7 +116,8 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
     output.flush()
 }
 
-const NO_EVENT: &str = "this is no event; write process, type, function and value, such as `0 :invoke :read nil`, with tabs between them, or remove the line";
+const NO_EVENT: &str = "this is not an event; write process, type, function and value, such as `0 :invoke :read nil`, \
+    with tabs between them, or remove the line";
 
 /// Returns the part of a line after the name of the logger, if it is about an operation.
 pub(super) fn behind_logger(line: &str) -> Option<&str> {
@@ -259,8 +260,8 @@ mod tests {
             }
         }
         let error = error_of("0\t:invoke\t:read\tnil\nWell, it is :ok now\n");
-        assert!(error.starts_with("line 2: this is no event"), "{error}: nothing else is in history.txt");
-        assert!(error_of("Well,\n0\t:invoke\t:read\tnil\n").starts_with("line 1: this is no event"));
+        assert!(error.starts_with("line 2: this is not an event"), "{error}: nothing else is in history.txt");
+        assert!(error_of("Well,\n0\t:invoke\t:read\tnil\n").starts_with("line 1: this is not an event"));
         assert!(history_of("INFO jepsen.core - 5\n").is_empty() && history_of("").is_empty());
     }
 }

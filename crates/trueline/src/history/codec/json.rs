@@ -42,7 +42,7 @@ pub(super) fn syntax_message(error: &serde_json::Error, line: &str, last: bool) 
 pub(super) const LIST: &str = "the line is a JSON list, not an object; write one object on each line, without a list around them (`jq -c '.[]'` does that)";
 
 pub(super) fn twice<E: serde::de::Error>(name: &str) -> E {
-    E::custom(format!("the key \"{}\" is there twice; keep one of them", quoted(name)))
+    E::custom(format!("the key \"{}\" occurs twice; keep one of them", quoted(name)))
 }
 
 /// Reads a value with lists nested at most `depth` deep.

@@ -129,7 +129,8 @@ pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<
                     }
                     Some(true) => {
                         let message = format!(
-                            "operations of process {process} touch in time, which events cannot say; write whole operations"
+                            "operations of process {process} touch in time, which events cannot express; write whole \
+                             operations"
                         );
                         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
                     }
@@ -456,7 +457,7 @@ impl<'r> File<'r> {
         }
         let kind = fields.kind.take().map(|kind| read_kind(&kind)).transpose()?;
         let process = fields.process.as_ref().map_or_else(
-            || Err("`process` is missing; say who called, such as \"process\":0".to_owned()),
+            || Err("`process` is missing; name the process that called, such as \"process\":0".to_owned()),
             |process| read_process("process", process),
         );
         let process = match (process, kind) {
@@ -810,7 +811,7 @@ mod tests {
             ("[{\"process\":0,\"type\":\"invoke\",\"f\":\"w\"},\n 5]", "line 2: an item of the array is not an object"),
             ("[{\"process\":0,\n\"type\":\"ok\",\"f\":\"w\"}]", "line 1: process 0 returns, but has no open call"),
             ("[{\"process\":0},\n{\"a\":1,\"a\":2}]", "line 1: the line has neither `type` nor `call`"),
-            ("[{\"a\":1,\n\"a\":2}]", "line 2: the key \"a\" is there twice"),
+            ("[{\"a\":1,\n\"a\":2}]", "line 2: the key \"a\" occurs twice"),
             ("[\n\n{\"process\":", "line 3: the file ends inside JSON"),
         ] {
             let error = error_of(text);
@@ -827,8 +828,8 @@ mod tests {
             (r#"{"process":1,"type":"invoke","f":"w","value":9223372036854775808}"#, "write it as a string"),
             (r#"{"process":1,"type":"invoke","f":"w","value":{"a":1}}"#, "write it as a list or a string"),
             (r#"{"process":1,"type":"invoke","f":"w","value":[1,[{}],2]}"#, "write it as a list or a string"),
-            (r#"{"process":1,"type":"invoke","f":"w","f":"r"}"#, "the key \"f\" is there twice; keep one"),
-            (r#"{"process":1,"type":"invoke","f":"w","x":1,"x":2}"#, "the key \"x\" is there twice; keep one"),
+            (r#"{"process":1,"type":"invoke","f":"w","f":"r"}"#, "the key \"f\" occurs twice; keep one"),
+            (r#"{"process":1,"type":"invoke","f":"w","x":1,"x":2}"#, "the key \"x\" occurs twice; keep one"),
             (r#"{"process":0,"type":"invoke","f":"read"}"#, "give concurrent operations different processes"),
             (r#"{"process":0,"type":"ok","f":"write"}"#, "returns from `write`, but its open call is `read`"),
             (r#"{"process":0,"type":"ok","f":"read","object":"a"}"#, "name it on every line or on none"),

@@ -149,13 +149,14 @@ fn is_invoke(kind: &Option<Parsed>) -> bool {
 fn read_map(line: &str, number: u32, names: &mut Names) -> Result<Fields, CodecError> {
     let mut reader = Reader::of_line(line.as_bytes(), number, names);
     let Item::Open(Shape::Map) = reader.open()? else {
-        let message = "this is no EDN map; write one on each line, such as {:process 0, :type :invoke, :f :get, :key \"k\", :value nil}";
+        let message = "this is not an EDN map; write one on each line, such as {:process 0, :type :invoke, :f :get, \
+            :key \"k\", :value nil}";
         return Err(CodecError::at(number, message));
     };
     let fields = jepsen_edn::read_fields(&mut reader)?;
     match reader.open()? {
         Item::End => Ok(fields),
-        _ => Err(CodecError::at(number, "there is more behind the map; write one map on each line")),
+        _ => Err(CodecError::at(number, "there is more after the map; write one map on each line")),
     }
 }
 
@@ -229,7 +230,7 @@ fn read_operation(
     };
     let (name, input) = object
         .take(&["input"])?
-        .ok_or("`Input` is missing; say what was called, such as \"Input\":{\"op\":\"read\"}")?;
+        .ok_or("`Input` is missing; name the operation, such as \"Input\":{\"op\":\"read\"}")?;
     let op = read_input(&name, input)?;
     let (name, call) = object
         .take(&["call", "calltime"])?
@@ -285,7 +286,7 @@ pub(super) fn read_input(field: &str, input: Node) -> Result<Record, String> {
             field,
             &found.into_value(),
             "an object, a list or a name",
-            "say what was called, such as {\"op\":\"write\",\"value\":5}",
+            "name the operation, such as {\"op\":\"write\",\"value\":5}",
         )),
     }
 }
@@ -430,8 +431,8 @@ mod tests {
             ("{:process 1, :type :invoke, :f :get, :key nil}", "`:key` is missing"),
             ("{:process 0, :type :ok, :f :get, :key \"1\"}", "the key is \"1\", but that of the open call is \"0\""),
             ("{:process 1, :type :invoke,", "the line ends inside the map that begins here"),
-            ("[]", "this is no EDN map; write one on each line"),
-            ("5", "this is no EDN map"),
+            ("[]", "this is not an EDN map; write one on each line"),
+            ("5", "this is not an EDN map"),
             ("{:process 1, :type :invoke, :f :get, :key 1} {}", "write one map on each line"),
             ("{:process 1, :type :invoke, :f :get, :key 1.5}", "`key` holds 1.5"),
             ("{:process 1, :type :begin, :f :get, :key 1}", "invoke, ok, fail or info"),
@@ -498,7 +499,7 @@ mod tests {
         for (line, expected) in [
             (r#"{"Input":"read","Call":1}"#, "`ClientId` is on some lines only"),
             (r#"{"ClientId":"a","Input":"read","Call":1}"#, "`ClientId` must be an integer from 0"),
-            (r#"{"ClientId":1,"Call":1}"#, "`Input` is missing; say what was called"),
+            (r#"{"ClientId":1,"Call":1}"#, "`Input` is missing; name the operation"),
             (r#"{"ClientId":1,"Input":"read"}"#, "`Call` is missing; give the time"),
             (r#"{"ClientId":1,"Input":"read","Call":null}"#, "`Call` is null; give the time"),
             (r#"{"ClientId":1,"Input":"read","Call":1.5}"#, "`Call` must be an integer"),
@@ -517,7 +518,7 @@ mod tests {
             (r#"{"ClientId":1,"Input":"read","Call":1,"Output":{"a":1},"Return":2}"#, "only `a`; give the result in"),
             (r#"{"ClientId":1,"Input":"read","Call":1,"Output":{"ok":1},"Return":2}"#, "`ok` must be true or false"),
             (r#"{"ClientId":1,"Input":"read","Call":1,"Output":1.5,"Return":2}"#, "`Output` holds 1.5"),
-            (r#"{"ClientId":1,"Input":"read","Input":1}"#, "the key \"Input\" is there twice"),
+            (r#"{"ClientId":1,"Input":"read","Input":1}"#, "the key \"Input\" occurs twice"),
             (r#"{"ClientId":1,"#, "the file ends inside this line"),
             ("[]", "the line is a JSON list"),
             ("5", "write one on each line"),

@@ -184,7 +184,7 @@ impl Pairs<'_> {
             );
         }
         match (client, id, kind) {
-            (None, None, _) => Err("`client` is missing; say who called, such as \"client\":0".to_owned()),
+            (None, None, _) => Err("`client` is missing; name the client that called, such as \"client\":0".to_owned()),
             (Some(client), None, _) => {
                 // The operation that ends here, or is about to be rejected, may have had an id; free the id.
                 if let Some(id) = self.ids.remove(&client) {
@@ -344,7 +344,7 @@ mod tests {
             assert!(error.contains(expected), "{error} of {line}");
         }
         let error = read(&br#"{"event":"start","op":"read"}"#[..]).expect_err("nobody called").to_string();
-        assert!(error.contains("`client` is missing; say who called"), "{error}");
+        assert!(error.contains("`client` is missing; name the client"), "{error}");
         assert!(read(&b""[..]).expect("nothing happened").is_empty());
     }
 }

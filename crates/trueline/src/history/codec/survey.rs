@@ -142,7 +142,7 @@ impl Remarks {
         };
         match self.last_time.replace((time, process)) {
             Some((last, _)) if time < last => {
-                self.see(Trap::TimeBackward, line, || format!("{time} stands behind {last}"));
+                self.see(Trap::TimeBackward, line, || format!("{time} follows {last}"));
             }
             Some((last, other)) if time == last && other != process => {
                 self.see(Trap::TimeEqual, line, || format!("processes {other} and {process} both have {time}"));

@@ -126,7 +126,10 @@ fn split(row: &str, separator: u8, cells: &mut Vec<String>) -> Result<(), String
         match rest.strip_prefix(separator) {
             Some(behind) => rest = behind,
             None if rest.trim().is_empty() => return Ok(()),
-            None => return Err("something stands between a quotation mark and the next separator; double quotation marks inside a cell".to_owned()),
+            None => return Err(
+                "there is text between a quotation mark and the next separator; double quotation marks inside a cell"
+                    .to_owned(),
+            ),
         }
     }
 }
@@ -219,7 +222,7 @@ mod tests {
     fn what_is_wrong_is_told_with_its_line() {
         for (text, expected) in [
             ("a,b\n1,\"2\n3,4\n", "line 2: a quotation mark is never closed"),
-            ("\"a\"b,c\n", "line 1: something stands between"),
+            ("\"a\"b,c\n", "line 1: there is text between"),
         ] {
             let fault = rows(text, b',').expect_err(text);
             assert!(fault.contains(expected), "{fault}");

@@ -51,7 +51,7 @@ impl Tuples {
             let record = &mut operation.op;
             if named || record.key.is_some() {
                 let what = if named { "object" } else { "key" };
-                let message = format!("the {what} is given apart from the value already; do not ask for pairs as well");
+                let message = format!("the {what} is already given apart from the value; do not ask for pairs as well");
                 return Err(at(operation.call_line(), message));
             }
             let Some((key, value)) = pair(&record.value) else {

@@ -122,7 +122,10 @@ impl Target {
                     );
                 }
                 Some(Value::Null) => {
-                    return refused(line, format!("`{f}` has the key null, which files cannot say; give it a name"));
+                    return refused(
+                        line,
+                        format!("`{f}` has the key null, which files cannot express; give it a name"),
+                    );
                 }
                 _ => {}
             }
@@ -139,12 +142,12 @@ impl Target {
             };
             if self.is_edn() && says("\0") {
                 let message =
-                    format!("`{f}` has a text with the character 0, which {name} cannot say; write JSON lines");
+                    format!("`{f}` has a text with the character 0, which {name} cannot express; write JSON lines");
                 return refused(line, message);
             }
             if self == Self::JepsenLog && says(jepsen_log::LOGGER) {
                 let message = format!(
-                    "`{f}` speaks of `{}`, by which {name} is recognised; write another format",
+                    "`{f}` contains `{}`, by which {name} is recognized; write another format",
                     jepsen_log::LOGGER
                 );
                 return refused(line, message);
@@ -154,7 +157,8 @@ impl Target {
             if let Some(operation) = touching(history) {
                 let process = operation.process;
                 let message = format!(
-                    "process {process} calls at the very time at which its last operation returns, which {name} cannot say; write whole operations (jsonl-operations or porcupine-json)"
+                    "process {process} calls at the very time at which its last operation returns, which {name} \
+                     cannot express; write whole operations (jsonl-operations or porcupine-json)"
                 );
                 return refused(operation.call_line(), message);
             }

@@ -33,7 +33,7 @@ use crate::spec::Standard;
 
 pub(crate) fn judge(input: &Input) -> Answer {
     if input.initial.is_some() {
-        return Answer::Refused("the key has a value at first");
+        return Answer::Refused("the key has a value initially");
     }
     chains::judge(input, Object::Key, role)
 }

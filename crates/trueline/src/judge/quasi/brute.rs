@@ -28,7 +28,7 @@ pub(super) fn search(
     meter: &mut Meter,
 ) -> Result<Found, LimitKind> {
     if task.len() > MOST_OPERATIONS {
-        return Err(LimitKind::Refused("it has too many operations for the definition to be tried out"));
+        return Err(LimitKind::Refused("it has too many operations to try out the definition"));
     }
     let optional: Vec<u32> = task.operations().filter(|op| !task.must(*op)).collect();
     if optional.len() > MOST {

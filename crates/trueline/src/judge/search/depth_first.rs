@@ -224,7 +224,11 @@ impl<M: Mask> Search<'_, '_, M> {
                     // one.
                     (self.horizon, self.foreseen_until) = (bad, bad);
                     let passes = self.passes_horizon()?;
-                    assert!(!passes, "a return that cannot be passed is passed with less foresight: `reaches` lies");
+                    assert!(
+                        !passes,
+                        "a return that cannot be passed is passed with less foresight: `reaches` of the specification \
+                         is wrong"
+                    );
                 }
                 break;
             }

@@ -131,7 +131,7 @@ impl Nearby {
         let is_explained = scan.go(task, task.events_from(self.first), meter)?.is_ok();
         if is_explained {
             let fits = |group: &Vec<OpId>| task.synchronise(&task.spec.initial(), group).next().is_some();
-            assert!(scan.pairs.iter().all(fits), "a synchronisation linearisation cannot be replayed");
+            assert!(scan.pairs.iter().all(fits), "a synchronization linearization cannot be replayed");
         }
         Ok(is_explained)
     }

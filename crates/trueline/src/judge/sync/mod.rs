@@ -152,7 +152,7 @@ pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &C
 /// let ProgressVerdict::Rejected(evidence) =
 ///     progress(&Channel::new(), &history, SyncAlgorithm::Auto, &Budget::unlimited())
 /// else {
-///     panic!("2 and 3 should have synchronised")
+///     panic!("2 and 3 should have synchronized")
 /// };
 /// assert_eq!(evidence.anticipated, [[OpId(2), OpId(3)]]);
 /// # Ok::<(), trueline::history::HistoryError>(())
@@ -224,7 +224,7 @@ impl Judge<'_> {
             SyncAlgorithm::Brute => brute::search(task, None, &mut self.meter).map(anywhere),
         }?;
         if let Ok(groups) = &groups {
-            assert!(replay(task, groups).is_some(), "a synchronisation linearisation cannot be replayed");
+            assert!(replay(task, groups).is_some(), "a synchronization linearization cannot be replayed");
         }
         Ok(groups)
     }

@@ -17,7 +17,7 @@ use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronisations};
 
 /// The reason for refusing a history.
-const REFUSED: &str = "it needs synchronisations of at most two, without a state";
+const REFUSED: &str = "it needs synchronizations of at most two, without a state";
 
 /// Returns a synchronization linearization, if there is one.
 pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Option<Synchronisations>, LimitKind> {

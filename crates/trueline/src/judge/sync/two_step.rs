@@ -78,7 +78,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
     pub fn history(&self, history: &History<S::Op, S::Ret>, is_delayed: bool) -> Result<Steps<S>, &'static str> {
         if is_delayed && self.spec.arities(&self.spec.initial()).len() != 1 {
             return Err(
-                "how many synchronise depends on when they come, which a second step that is logged late does not tell",
+                "how many synchronize depends on when they come, which a second step that is logged late does not show",
             );
         }
         let mut builder = History::builder();

@@ -25,7 +25,7 @@ fn addend(record: &Record) -> Result<i64, String> {
     }
     number
         .checked_neg()
-        .ok_or_else(|| format!("`{}` takes away {number}, which does not fit 64 bits; take less", record.f))
+        .ok_or_else(|| format!("`{}` subtracts {number}, which does not fit 64 bits; subtract less", record.f))
 }
 
 /// Rejects numbers whose sum may exceed 64 bits: the specification would then wrap around, as atomic integers do, but

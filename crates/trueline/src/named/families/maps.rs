@@ -119,7 +119,7 @@ fn text(record: &Record, role: &str, value: &Value) -> Result<Text, String> {
     match value {
         Value::Text(text) => Ok(Text::from(text.clone())),
         other => Err(format!(
-            "`{}` has {} for its {role}, but `kv` holds strings, \"\" at first; write a string, or use the spec `map`",
+            "`{}` has {} for its {role}, but `kv` holds strings, initially \"\"; write a string, or use the spec `map`",
             record.f,
             brief(other)
         )),

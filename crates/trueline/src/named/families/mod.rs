@@ -191,7 +191,8 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
 
 /// Reads the distance by which operations may be out of order.
 fn factor(spec: &str, parameter: Option<&str>) -> Result<u32, String> {
-    u32::try_from(amount(spec, "factor", 0, parameter)?).map_err(|_| format!("that is no factor; write {spec}:3 for 3"))
+    u32::try_from(amount(spec, "factor", 0, parameter)?)
+        .map_err(|_| format!("that is not a factor; write {spec}:3 for 3"))
 }
 
 /// Reads this factor, and whether the object may spuriously report that it is empty: `2` or `2:empty`.
@@ -210,7 +211,7 @@ fn parties(spec: &str, parameter: Option<&str>) -> Result<usize, String> {
     usize::try_from(parties)
         .ok()
         .filter(|parties| *parties <= 1 << 20)
-        .ok_or_else(|| format!("`{spec}` of {parties} parties would never synchronise; write {spec}:3 for 3"))
+        .ok_or_else(|| format!("`{spec}` of {parties} parties would never synchronize; write {spec}:3 for 3"))
 }
 
 /// Reads the initial number of a counter; 0 if there is no parameter.
@@ -226,7 +227,7 @@ fn amount(spec: &str, what: &str, least: u64, parameter: Option<&str>) -> Result
         return Err(format!("`{spec}` needs its {what}; write {spec}:3 for 3"));
     };
     text.parse().ok().filter(|amount| *amount >= least).ok_or_else(|| {
-        format!("the {what} of `{spec}` must be a number from {least} on, not `{text}`; write {spec}:3 for 3")
+        format!("the {what} of `{spec}` must be a number that is at least {least}, not `{text}`; write {spec}:3 for 3")
     })
 }
 
@@ -243,7 +244,7 @@ fn initial_value(spec: &str, text: &str) -> Result<Value, String> {
             } else if let Some(open) = text.strip_prefix('"') {
                 let inner = open.strip_suffix('"').filter(|inner| !inner.contains(['"', '\\']));
                 Value::from(inner.ok_or_else(|| {
-                    format!("the initial value {text} is no plain string; close the quote, and do without escapes")
+                    format!("the initial value {text} is not a plain string; close the quote, and do not use escapes")
                 })?)
             } else if text.starts_with(['[', '{']) {
                 return Err(format!(

@@ -18,7 +18,7 @@ use crate::spec::sync::{
 fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> {
     value.as_int().and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
         format!(
-            "{record} has {}, but needs a number from 0 on that is not too large; give that instead",
+            "{record} has {}, but needs a number that is neither negative nor too large; give that instead",
             super::brief(value)
         )
     })

@@ -52,7 +52,9 @@ impl Condition {
         let mut parser = Parser { rest: text, depth: DEEPEST };
         let condition = parser.any().and_then(|condition| match parser.rest.trim_start() {
             "" => Ok(condition),
-            rest => Err(format!("`{}` is too much; join conditions by `and` or `or`", quoted(rest))),
+            rest => {
+                Err(format!("`{}` is left over after the condition; join conditions with `and` or `or`", quoted(rest)))
+            }
         });
         condition.map_err(|fault| format!("`{}` is not a condition: {fault}", quoted(text)))
     }
@@ -147,7 +149,7 @@ impl Parser<'_> {
         self.rest = rest[sign.len()..].trim_start();
         let value = self.literal()?;
         if comparison == Comparison::In && !matches!(value, Value::List(_)) {
-            return Err("behind `in` stands a list; write in [\"a\", \"b\"]".to_owned());
+            return Err("`in` needs a list; write in [\"a\", \"b\"]".to_owned());
         }
         Ok(Condition::Compared(operand, comparison, value))
     }
@@ -246,9 +248,9 @@ mod tests {
             ("", "name of a field is missing"),
             ("n = 5", "write `==`"),
             ("n == abc", "not a value"),
-            ("n == 5 n == 6", "is too much"),
+            ("n == 5 n == 6", "is left over"),
             ("(n == 5", "close it"),
-            ("n in 5", "stands a list"),
+            ("n in 5", "needs a list"),
             ("a..b == 1", "a name is empty"),
             (&"not ".repeat(50), "nested too deeply"),
         ] {

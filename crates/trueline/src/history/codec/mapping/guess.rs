@@ -384,14 +384,14 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                     types.insert(word.clone(), json!(meaning));
                     if meaning == "info" && word != "info" {
                         doubts.push(format!(
-                            "`{}` is taken for an unknown outcome; if it says that nothing happened, write fail",
+                            "`{}` is taken for an unknown outcome; if it means that nothing happened, write fail",
                             quoted(word)
                         ));
                     }
                 }
                 None => {
                     types.insert(word.clone(), json!("skip"));
-                    doubts.push(format!("`{}` is skipped: nothing is known of it", quoted(word)));
+                    doubts.push(format!("`{}` is skipped: its meaning is not known", quoted(word)));
                 }
             }
         }
@@ -407,7 +407,8 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                 let is_fraction = call.fractions > 0;
                 if is_fraction {
                     description.insert("unit".to_owned(), json!("s"));
-                    doubts.push("times are taken for seconds, as they have fractions; correct `unit`".to_owned());
+                    doubts.push("times are taken for seconds, because they have fractions; correct `unit` if they are \
+                        not".to_owned());
                 }
                 description.insert("call".to_owned(), json!(call.path));
                 if let Some(ret) = find(RETURN, &Column::is_time) {

@@ -167,7 +167,8 @@ impl Missing {
             let of = if f.is_empty() { String::new() } else { format!(" of `{f}`") };
             let returns = if *count == 1 { "return" } else { "returns" };
             format!(
-                "{what} {count} {returns}{of}, first on line {line}: it is read as null; map it, or say that it is null by a rule with result = {{ const = {{}} }}"
+                "{what} {count} {returns}{of}, first on line {line}: it is read as null; map it, or declare it null \
+                 with a rule that has result = {{ const = {{}} }}"
             )
         };
         self.0.iter().map(describe).collect()
@@ -231,7 +232,7 @@ impl Mapping {
             return Err("a mapping is a table of fields; write process = \"who\" and so on".to_owned());
         };
         let text = |name: &str, entry: &Json| {
-            entry.as_str().map(str::to_owned).ok_or_else(|| format!("`{name}` must be a text"))
+            entry.as_str().map(str::to_owned).ok_or_else(|| format!("`{name}` must be a string"))
         };
         if let Some(name) = entries.get("extends") {
             let name = text("extends", name)?;
@@ -247,7 +248,10 @@ impl Mapping {
                 "types" => {
                     for (word, kind) in words(name, entry)? {
                         let kind = Kind::new(&kind).ok_or_else(|| {
-                            format!("`{}` is no type of an event; write invoke, ok, fail, info or skip", quoted(&kind))
+                            format!(
+                                "`{}` is not a type of an event; write invoke, ok, fail, info or skip",
+                                quoted(&kind)
+                            )
                         })?;
                         self.types.push((word, kind));
                     }
@@ -308,7 +312,9 @@ impl Mapping {
                 name => {
                     let ours = our_field(name).ok_or_else(|| {
                         format!(
-                            "`{}` is none of the fields of an operation; those are {}, and there are the tables `types`, `functions` and `rules`, and `scale`, `unit`, `records`, `values`, `format`, `separator`, `header` and `extends`",
+                            "`{}` is not a field of an operation; the fields are {}, and there are the tables \
+                             `types`, `functions` and `rules`, and `scale`, `unit`, `records`, `values`, `format`, \
+                             `separator`, `header` and `extends`",
                             quoted(name),
                             FIELDS.join(", ")
                         )
@@ -328,11 +334,11 @@ impl Mapping {
             self.has(name) || self.rules.iter().any(|rule| rule.fields.iter().any(|(ours, _)| *ours == name))
         };
         if !has("f") {
-            return Err("`f` is missing; say which field has it, such as f = \"what\"".to_owned());
+            return Err("`f` is missing; name the field that has it, such as f = \"what\"".to_owned());
         }
         match (self.has("type"), self.has("call")) {
             (true, false) if !has("process") => {
-                Err("`process` is missing; say which field has it, such as process = \"who\"".to_owned())
+                Err("`process` is missing; name the field that has it, such as process = \"who\"".to_owned())
             }
             (true, false) | (false, true) => Ok(self),
             (true, true) => Err("there are both `type` and `call`; keep `type` for events, or `call` and `return` for whole operations".to_owned()),
@@ -415,7 +421,9 @@ impl Mapping {
             Ok(())
         })?;
         if !there || (items && !found) {
-            return Err(CodecError::whole_file("there are no records where the mapping says; correct `records`"));
+            return Err(CodecError::whole_file(
+                "there are no records at the path that the mapping gives; correct `records`",
+            ));
         }
         reader.finish(skew, warnings)
     }
@@ -446,7 +454,7 @@ impl Mapping {
         let header: Vec<Arc<str>> = header.iter().map(|name| name.trim().into()).collect();
         for (index, name) in header.iter().enumerate() {
             if header[..index].contains(name) && !name.is_empty() {
-                let message = format!("the column `{}` is there twice; rename one of them", quoted(name));
+                let message = format!("the column `{}` occurs twice; rename one of them", quoted(name));
                 return Err(CodecError::at(1, message));
             }
         }
@@ -473,7 +481,8 @@ impl Mapping {
         while let Some(line) = rows.next(&mut cells)? {
             if cells.len() != header.len() {
                 let message = format!(
-                    "the row has {} cells, and there are {} columns; write as many, or put cells with separators into quotation marks",
+                    "the row has {} cells, but there are {} columns; write one cell for each column, or put cells \
+                     with separators into quotation marks",
                     cells.len(),
                     header.len()
                 );
@@ -549,7 +558,7 @@ impl<'m, 'r> Reader<'m, 'r> {
         let mut kind = None;
         if let Some(source) = sources[index_of("type")] {
             let found = source.find(place, mapping.values)?.ok_or_else(|| {
-                format!("there is no `{}`, which should say what happens; correct the mapping", source.name())
+                format!("there is no `{}`, which should give the type of the event; correct the mapping", source.name())
             })?;
             kind = Some(match (mapping.kind(source, &found)?, outcome) {
                 (Kind::Skip, _) => return Ok(None),
@@ -602,7 +611,7 @@ impl<'m, 'r> Reader<'m, 'r> {
                 Ok(Ok(Value::Int(*self.processes.entry(process).or_insert(next))))
             }
             None | Some(Ok(Value::Null)) => {
-                Err(format!("there is no `{}`, which should say who called; correct the mapping", source.name()))
+                Err(format!("there is no `{}`, which should name the process; correct the mapping", source.name()))
             }
             Some(found) => Ok(found),
         }
@@ -699,7 +708,7 @@ impl Rule {
             }
             let ours = our_field(name).ok_or_else(|| {
                 format!(
-                    "`{}` in a rule is none of the fields of an operation; those are {}, and `outcome`",
+                    "`{}` in a rule is not a field of an operation; the fields are {}, and `outcome`",
                     quoted(name),
                     FIELDS.join(", ")
                 )
@@ -881,7 +890,7 @@ mod tests {
         // A collector writes a line for each batch.
         assert_eq!(shown(&otlp, &format!("{}\n{}\n", request(&spans[..2]), request(&spans[2..]))), expected);
         let error = otlp.read(&b"{\"resourceLogs\":[]}"[..], 0).expect_err("no spans").to_string();
-        assert!(error.contains("no records where the mapping says"), "{error}");
+        assert!(error.contains("no records at the path that the mapping gives"), "{error}");
 
         let jaeger = Mapping::preset("jaeger").expect("a preset");
         let text = r#"{"data":[{"traceID":"83a9","spans":[
@@ -918,8 +927,8 @@ mod tests {
         );
         assert_eq!(shown(&own, "1.5;read;;2\n1;write;x;2\n"), ["0 write() null", "1 read() null"]);
         for (text, expected) in [
-            ("f,call\nread,1,2\n", "line 2: the row has 3 cells, and there are 2 columns"),
-            ("f,f,call\n", "line 1: the column `f` is there twice"),
+            ("f,call\nread,1,2\n", "line 2: the row has 3 cells, but there are 2 columns"),
+            ("f,f,call\n", "line 1: the column `f` occurs twice"),
             ("a,b\n", "line 1: the columns are `a`, `b`: `f` is missing"),
             ("f,call\nread,soon\n", "line 2: `soon` is neither a number nor a time"),
         ] {
@@ -968,7 +977,7 @@ mod tests {
             (serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "unit": "s"}}), "are for times"),
             (
                 serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "als": "int"}}),
-                "`als` in `value` means nothing",
+                "`als` in `value` is not an option",
             ),
             (serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "const": 5}}), "keep one of them"),
             (serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "join": "-"}}), "needs a list"),
@@ -984,9 +993,9 @@ mod tests {
             (serde_json::json!({"extends": "zipkin"}), "not a preset; those are csv, otlp, jaeger"),
             (serde_json::json!({"process": "p", "f": "f"}), "neither `type` nor `call`"),
             (serde_json::json!({"process": "p", "f": "f", "type": "t", "call": "c"}), "both `type` and `call`"),
-            (serde_json::json!({"process": "p", "f": "f", "typ": "t"}), "`typ` is none of the fields"),
+            (serde_json::json!({"process": "p", "f": "f", "typ": "t"}), "`typ` is not a field"),
             (serde_json::json!({"process": 5, "f": "f", "type": "t"}), "must be the name of a field"),
-            (serde_json::json!({"process": "p", "f": "f", "type": "t", "types": {"a": "b"}}), "`b` is no type"),
+            (serde_json::json!({"process": "p", "f": "f", "type": "t", "types": {"a": "b"}}), "`b` is not a type"),
             (serde_json::json!({"process": "p", "f": "f", "type": "t", "types": 5}), "must be a table of words"),
             (serde_json::json!({"process": "p", "f": "f", "call": "t", "scale": 0}), "number above 0"),
         ] {

@@ -127,13 +127,13 @@ pub(super) fn steps(text: &str) -> Result<Vec<Step>, String> {
                 _ if inside.is_empty() => Step::Each,
                 Some((field, wanted)) => Step::Where(unquoted(field).to_owned(), unquoted(wanted).to_owned()),
                 None if inside.parse::<usize>().is_ok() => Step::Name(inside.to_owned()),
-                None => return Err("in brackets stands a number or `field=value`; write [0] or [key=name]".to_owned()),
+                None => return Err("brackets need a number or `field=value`; write [0] or [key=name]".to_owned()),
             });
             rest = behind.strip_prefix('.').unwrap_or(behind);
             continue;
         }
         let (name, behind) = match rest.strip_prefix('"') {
-            Some(inside) => inside.split_once('"').ok_or("a quotation mark has no other; close it")?,
+            Some(inside) => inside.split_once('"').ok_or("a quotation mark is not closed; close it")?,
             None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
         };
         if name.is_empty() {
@@ -141,10 +141,10 @@ pub(super) fn steps(text: &str) -> Result<Vec<Step>, String> {
         }
         steps.push(Step::Name(name.to_owned()));
         rest = match behind.strip_prefix('.') {
-            Some("") => return Err("it ends with a dot; name a field behind it, or leave it out".to_owned()),
+            Some("") => return Err("it ends with a dot; name a field after it, or leave it out".to_owned()),
             Some(behind) => behind,
             None if behind.is_empty() || behind.starts_with('[') => behind,
-            None => return Err("behind a quotation mark stands a dot or a bracket; write one".to_owned()),
+            None => return Err("a quotation mark must be followed by a dot or a bracket; write one".to_owned()),
         };
     }
     if steps.is_empty() { Err("it is empty; name a field".to_owned()) } else { Ok(steps) }
@@ -235,9 +235,9 @@ mod tests {
             ("a..b", "a name is empty"),
             ("a.", "ends with a dot"),
             ("a[", "has no `]`"),
-            ("a[b]", "stands a number"),
+            ("a[b]", "need a number"),
             ("a[]", "only `records`"),
-            ("\"a", "has no other"),
+            ("\"a", "is not closed"),
             ("\"a\"b", "a dot or a bracket"),
         ] {
             let fault = Path::new(path).expect_err(path);

@@ -125,7 +125,7 @@ impl Source {
             _ => return Err(wrong()),
         };
         let text = |name: &str, entry: &Json| {
-            entry.as_str().map(str::to_owned).ok_or_else(|| format!("`{name}` in `{ours}` must be a text"))
+            entry.as_str().map(str::to_owned).ok_or_else(|| format!("`{name}` in `{ours}` must be a string"))
         };
         let mut source: Option<Self> = None;
         let mut join = None;
@@ -162,7 +162,8 @@ impl Source {
                 }
                 other => {
                     return Err(format!(
-                        "`{}` in `{ours}` means nothing; there are from, const, first, join, as, word, unit, plus and default",
+                        "`{}` in `{ours}` is not an option; the options are from, const, first, join, as, word, unit, \
+                         plus and default",
                         quoted(other)
                     ));
                 }

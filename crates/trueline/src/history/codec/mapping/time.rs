@@ -29,7 +29,7 @@ pub(super) fn read(found: &Parsed, unit: Option<Unit>) -> Result<Parsed, String>
         }
         (Ok(Value::Text(text)), unit) => match decimal(text, unit.map_or(0, |Unit(power)| power)) {
             Some(_) if unit.is_none() && text.contains('.') => {
-                return Err(format!("the time `{}` is a fraction; say its unit, such as unit = \"s\"", quoted(text)));
+                return Err(format!("the time `{}` is a fraction; give its unit, such as unit = \"s\"", quoted(text)));
             }
             Some(time) => whole(time),
             None => match date(text.trim()) {
