@@ -30,7 +30,7 @@ const SCRIPT: &str = concat!(
 
 /// SHA-256 digests of the style sheet and of the script, for the policy. A test checks them.
 const STYLE_DIGEST: &str = "sha256-vCkYParIEMujGcT0TJiQZpWFnzBGcDmk/BLRvkhrorQ=";
-const SCRIPT_DIGEST: &str = "sha256-W0X6cK3u0IJnfRHXigYnJYdZ1dE2E3Y4N2ywoXyj4nk=";
+const SCRIPT_DIGEST: &str = "sha256-J11+kyphMpeIkNC+uOgj6Pxj4p5MJbbfLZBwKbABLV0=";
 
 /// The maximum number of operations on a page. For a longer history, the page shows those near the problem.
 pub const MOST_SHOWN: usize = 500_000;

@@ -205,7 +205,7 @@ function start() {
     card.replaceChildren();
     if (bar === NONE) {
       card.append(element("h2", "Nothing selected"));
-      card.append(element("p", "Click an operation, or go to it with the arrow keys.", "note"));
+      card.append(element("p", "Click an operation, or select one with the arrow keys.", "note"));
       return;
     }
     const head = element("h2");
@@ -214,7 +214,7 @@ function start() {
     head.append(name, ...tags(bar));
     card.append(head, facts(bar, false));
     if (model.step[bar] && !model.before.has(bar) && data.states.length) {
-      card.append(element("p", "States are kept of the last " + data.states.length + " operations of the order.", "note"));
+      card.append(element("p", "States are stored only for the last " + data.states.length + " operations of the order.", "note"));
     }
   }
 
@@ -267,7 +267,7 @@ function start() {
     text.dir = "ltr";
     const after = element("span", change(bar), "mono after");
     after.dir = "ltr";
-    after.title = "the state after it, or what of it is new (+) and gone (−)";
+    after.title = "the state after it, or what was added (+) and removed (−)";
     button.append(text, after);
     if (bar === scene.selected) button.setAttribute("aria-current", "true");
     button.addEventListener("click", () => {
