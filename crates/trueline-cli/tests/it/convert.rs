@@ -36,7 +36,7 @@ fn what_a_format_cannot_hold_is_told() {
     let logger = r#"{"process":0,"f":"write","value":"jepsen.util - 0 :ok","call":1,"return":2}"#;
     for (text, format, line, expected) in [
         (zero, "jepsen", 1, "has a text with the character 0"),
-        (logger, "jepsen-log", 1, "speaks of `jepsen.util`"),
+        (logger, "jepsen-log", 1, "contains `jepsen.util`"),
         (object, "jepsen", 1, "on the object `a`, and Jepsen's EDN has no objects"),
         (object, "porcupine-json", 1, "has no objects; write JSON lines"),
         (object, "events", 1, "has no objects"),
