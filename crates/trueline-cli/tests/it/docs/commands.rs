@@ -131,14 +131,28 @@ pub(super) fn is_same(step: &Step, said: &str) -> bool {
     lines_match(&expected, &said)
 }
 
+/// Compares lines, where `...` stands for any number of lines. As in the matching of globs, it suffices to try again
+/// from the last `...`: what the earlier ones stand for may stay as short as it was.
 fn lines_match(expected: &[String], said: &[String]) -> bool {
-    match (expected.split_first(), said.split_first()) {
-        (None, said) => said.is_none(),
-        (Some((any, expected)), _) if any.trim() == "..." => {
-            (0..=said.len()).any(|skipped| lines_match(expected, &said[skipped..]))
+    let (mut at, mut line, mut last) = (0, 0, None);
+    loop {
+        match expected.get(at) {
+            Some(any) if any.trim() == "..." => {
+                at += 1;
+                last = Some((at, line));
+            }
+            Some(first) if said.get(line).is_some_and(|said| line_matches(first, said)) => {
+                (at, line) = (at + 1, line + 1)
+            }
+            None if line == said.len() => return true,
+            _ => match last {
+                Some((behind, start)) if start < said.len() => {
+                    (at, line) = (behind, start + 1);
+                    last = Some((at, line));
+                }
+                _ => return false,
+            },
         }
-        (Some(_), None) => false,
-        (Some((first, expected)), Some((line, said))) => line_matches(first, line) && lines_match(expected, said),
     }
 }
 
@@ -162,6 +176,7 @@ fn what_is_the_same() {
     assert!(check("a: accepted (4 operations, 73 µs)\n", "a: accepted (4 operations, 1.2 ms)\n"));
     assert!(!check("a: accepted (4 operations, 73 µs)\n", "a: accepted (5 operations, 73 µs)\n"));
     assert!(check("a\n...\nd", "a\nb\nc\nd\n") && check("a\n...\nd", "a\nd\n"));
+    assert!(check("...\na\n...\nb\n...", "a\na\nc\nb\nb\n") && !check("...\na\n...\nb", "b\na\n"));
     assert!(!check("a\n...\nd", "a\nb\n") && !check("a", "a\nb\n") && !check("a\nb", "a\n"));
     assert!(check("from ... to 5", "from 1 to 5") && !check("from ... to 5", "from 1 to 6"));
     let test = |expected, said| is_same(&step("trueline test x", expected), said);
