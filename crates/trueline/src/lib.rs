@@ -101,4 +101,12 @@ pub mod test;
 pub mod verdict;
 pub mod view;
 
+#[doc(hidden)]
+pub mod _macro_support {
+    //! Items that the derive macros expand to.
+    pub use crate::history::derived::{
+        FieldShape, Shape, enum_as_rust, split_enum, split_struct, struct_as_rust, to_value,
+    };
+}
+
 pub use test::test;
