@@ -110,7 +110,7 @@ pub(crate) fn datum(item: &Item) -> TokenStream {
             match *self { ARMS }
         }
 
-        fn as_rust(value: &::trueline::history::Value) -> ::std::string::String {
+        fn as_rust(value: &::trueline::history::Value) -> ::trueline::_macro_support::String {
             ::trueline::_macro_support::AS_RUST(value, &[SHAPES])
         }",
         &[("ARMS", values), ("SHAPES", shapes), ("AS_RUST", as_rust.parse().expect("it is a name"))],
