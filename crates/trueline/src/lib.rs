@@ -101,4 +101,16 @@ pub mod test;
 pub mod verdict;
 pub mod view;
 
+#[doc(hidden)]
+pub mod _macro_support {
+    //! Items that the derive macros expand to.
+
+    // `::std` does not exist in crates with `#![no_std]`.
+    pub use std::string::String;
+
+    pub use crate::history::derived::{
+        FieldShape, Shape, enum_as_rust, split_enum, split_struct, struct_as_rust, to_value,
+    };
+}
+
 pub use test::test;

@@ -14,22 +14,61 @@ use super::Value;
 /// assert_eq!(Some(3_u64).to_value(), Value::Int(3));
 /// assert_eq!(None::<u64>.to_value(), Value::Null);
 /// assert_eq!(Err::<(), _>("full").to_value().to_string(), r#"["error","full"]"#);
+/// ```
 ///
-/// /// Your own type converts itself to plain values.
-/// struct Color { red: u8, green: u8 }
+/// # Your own types
 ///
-/// impl Datum for Color {
+/// `#[derive(Datum)]` implements the trait for a struct or an enum whose fields implement it. Types of arguments also
+/// derive [`Argument`](trait@Argument). Reports print their values as `#[derive(Debug)]` does.
+///
+/// ```
+/// use trueline::history::{Argument, Datum};
+///
+/// #[derive(Datum, Argument, Clone, Debug, PartialEq)]
+/// struct Job { id: u32, urgent: bool }
+///
+/// #[derive(Datum, Debug)]
+/// enum Push<T> {
+///     Done { position: usize },
+///     Full(T),
+///     Closed,
+/// }
+///
+/// // A struct is recorded like a tuple, and printed with its name.
+/// let job = Job { id: 7, urgent: true };
+/// assert_eq!(job.to_value().to_string(), "[7,true]");
+/// assert_eq!(Job::as_rust(&job.to_value()), "Job { id: 7, urgent: true }");
+/// assert_eq!(Job::from_value(&job.to_value()), Some(job.clone()));
+///
+/// // A variant is recorded as its name and its fields.
+/// let full = Push::Full(job).to_value();
+/// assert_eq!(full.to_string(), r#"["Full",[7,true]]"#);
+/// assert_eq!(Push::<Job>::as_rust(&full), "Full(Job { id: 7, urgent: true })");
+/// assert_eq!(Push::<Job>::Closed.to_value().to_string(), r#""Closed""#);
+/// ```
+///
+/// A struct with one field becomes the value of that field, and a struct without fields becomes null. Every type
+/// parameter must implement the trait, too. The macro has no options: implement the trait by hand to record a type in
+/// another way, for example if it ignores a field when it compares values.
+///
+/// ```
+/// use trueline::history::{Datum, Value};
+///
+/// /// Equal if the keys are, so only the key is recorded.
+/// struct Entry { key: u32, cached: u64 }
+///
+/// impl Datum for Entry {
 ///     fn to_value(&self) -> Value {
-///         (self.red, self.green).to_value()
+///         self.key.to_value()
 ///     }
 /// }
-/// # assert_eq!(Color { red: 1, green: 2 }.to_value().to_string(), "[1,2]");
+/// # assert_eq!(Entry { key: 1, cached: 2 }.to_value(), Value::Int(1));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be recorded in a history",
     label = "this is the result of an operation, or a part of it",
     note = "let the body of the operation return a plain value: numbers, `bool`, `char`, `String`, `()`, or `Option`, `Result`, tuples and `Vec` of them; `.is_ok()`, `.ok()` or `.map(|guard| *guard)` often do",
-    note = "or implement `trueline::history::Datum` for your own type"
+    note = "or put `#[derive(trueline::history::Datum)]` on your own type"
 )]
 pub trait Datum {
     /// Converts `self` to a value of a history.
@@ -58,11 +97,14 @@ pub trait Datum {
 /// let pair = (1_u32, Some("a".to_owned()));
 /// assert_eq!(Argument::from_value(&pair.to_value()), Some(pair));
 /// ```
+///
+/// `#[derive(Datum, Argument)]` implements it for your own types; see [`Datum`](trait@Datum). The derived `Argument`
+/// reads only values that the derived `Datum` writes: if you implement one of the two traits by hand, implement both.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the argument of an operation",
     label = "this is made by the generator of the arguments",
     note = "numbers, `bool`, `char`, `String`, `()`, and `Option`, tuples and `Vec` of them can; make anything else from them in the body",
-    note = "or implement `trueline::history::Datum` and `trueline::history::Argument` for your own type"
+    note = "or put `#[derive(trueline::history::Datum, trueline::history::Argument)]` on your own type"
 )]
 pub trait Argument: Datum + Sized {
     /// Converts a value back; returns `None` if it does not represent a value of this type.

@@ -8,6 +8,7 @@ mod builder;
 #[cfg(feature = "json")]
 pub mod codec;
 mod datum;
+pub(crate) mod derived;
 mod interval;
 mod operation;
 mod partition;
@@ -23,6 +24,7 @@ pub use datum::{Argument, Datum};
 pub use interval::{Interval, from_intervals, from_logs, widen};
 pub use operation::{Event, EventKind, ObjectId, OpId, Operation, Outcome, ProcessId};
 pub use partition::{Parts, by_object, split};
+pub use trueline_derive::{Argument, Datum};
 pub use value::{Record, Shown, Value};
 pub use visible::{visible, visible_json};
 pub use weaken::Fate;

@@ -193,3 +193,10 @@ fn the_leaf_has_no_dependencies() {
     assert!(files.len() > 10);
     assert_eq!(files.iter().find(names_us), None, "the leaf names the library");
 }
+
+#[test]
+fn the_derive_macros_have_no_dependencies() {
+    let derive = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("trueline-derive");
+    let manifest = fs::read_to_string(derive.join("Cargo.toml")).expect("the crate is there");
+    assert!(!manifest.contains("dependencies"), "every user of trueline builds trueline-derive: keep it small");
+}
