@@ -33,6 +33,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
+use self::families::notation::Notation;
 use self::numbered::{AnyNumbered, Lend, LentValue, Numbered, NumberedHistory, OpNumber, RetNumber, numbered, show};
 use self::sequential::AnyObject;
 use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Shown, Value};
@@ -243,7 +244,7 @@ type IsJudged<'a> = Result<Box<dyn Judged + 'a>, NamedError>;
 /// A specification, with the notation of its operations in files.
 trait Family: Debug + Send + Sync + 'static {
     type Spec: Typed;
-    type Written: Written<Op = Op<Self>, Ret = Ret<Self>>;
+    type Notation: Notation<Op = Op<Self>, Ret = Ret<Self>>;
 
     fn spec(&self) -> &Self::Spec;
 
@@ -255,42 +256,14 @@ trait Family: Debug + Send + Sync + 'static {
     fn settle(&self) -> Option<Settle<Self::Spec>>;
 }
 
-/// The notation of a specification's operations and results in files.
-trait Written: Spec {
-    /// Reads an operation. `process` is the process that calls it, if that matters; `name` is its name in the table.
-    fn read_op(name: &str, process: Option<ProcessId>, record: &Record) -> Result<Self::Op, String>;
-
-    /// Reads the result of `op`; the operation itself was read from `record`.
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String>;
-
-    /// Formats the operation for reports.
-    fn show_op(op: &Self::Op) -> Record;
-
-    /// Formats the result for reports.
-    fn show_ret(ret: &Self::Ret) -> String;
-
-    /// Returns the result of `record` as files give it.
-    fn write_ret(_record: &Record, ret: &Self::Ret) -> Value {
-        sequential::value_of(&Self::show_ret(ret))
-    }
-}
-
-/// The notation in files of a specification whose operations wait for each other, as [`Family`] is for other
-/// specifications.
+/// A specification whose operations wait for each other, with the notation of its operations in files.
 trait SyncFamily: Debug + Send + Sync + 'static {
     type Op: Clone + Debug + Send + Sync + 'static;
     type Ret: Clone + Eq + Debug + Send + Sync + 'static;
+    type Notation: Notation<Op = Self::Op, Ret = Self::Ret>;
 
     /// Returns the criterion that its histories must satisfy.
     fn criterion(&self) -> impl Criterion<Op = Self::Op, Ret = Self::Ret>;
-
-    fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<Self::Op, String>;
-
-    fn read_ret(&self, record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String>;
-
-    fn show_op(op: &Self::Op) -> Record;
-
-    fn show_ret(ret: &Self::Ret) -> String;
 
     /// Returns the object, if each operation takes effect in one step.
     fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
@@ -345,26 +318,21 @@ trait AnyFamily: Debug + Send + Sync {
 struct Synchronising<F>(F);
 
 impl<F: SyncFamily> Synchronising<F> {
-    fn read(&self, info: &SpecInfo, history: &RawHistory) -> Result<History<F::Op, F::Ret>, NamedError> {
-        history.try_map(|operation| self.read_one(info, operation))
+    fn read(info: &SpecInfo, history: &RawHistory) -> Result<History<F::Op, F::Ret>, NamedError> {
+        history.try_map(|operation| Self::read_one(info, operation))
     }
 
-    fn read_one(
-        &self,
-        info: &SpecInfo,
-        operation: &Operation<Record, Value>,
-    ) -> Result<(F::Op, Outcome<F::Ret>), NamedError> {
-        let Self(family) = self;
-        let read_op = |name: &str, process, record: &Record| family.read_op(name, process, record);
-        read(info, operation, read_op, |record, op, result| family.read_ret(record, op, result))
+    fn read_one(info: &SpecInfo, operation: &Operation<Record, Value>) -> Result<(F::Op, Outcome<F::Ret>), NamedError> {
+        let read_op = |name: &str, process, record: &Record| F::Notation::read_op(name, Some(process), record);
+        read(info, operation, read_op, F::Notation::read_ret)
     }
 }
 
 impl<F: SyncFamily> AnyFamily for Synchronising<F> {
     fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
-        let typed = self.read(info, &history)?;
+        let typed = Self::read(info, &history)?;
         drop(history);
-        let show = Show::by(|op| Shown::Record(F::show_op(op)), F::show_ret);
+        let show = Show::by(|op| Shown::Record(F::Notation::show_op(op)), F::Notation::show_ret);
         Ok(judged(self.0.criterion(), show, typed, config))
     }
 
@@ -378,11 +346,11 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
     }
 
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
-        self.read_one(info, operation).err()
+        Self::read_one(info, operation).err()
     }
 
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
-        self.read(info, history)?;
+        Self::read(info, history)?;
         Ok(by_object(history))
     }
 
