@@ -11,7 +11,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::families::notation::Notation;
-use super::{Family, Lent, Op, Ret};
+use super::family::{Family, Lent, Op, Ret};
 use crate::history::{History, ProcessId, Record, Shown, Value};
 use crate::judge::{Interner, Show};
 use crate::spec::persistent::Text;

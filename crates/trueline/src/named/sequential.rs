@@ -3,7 +3,10 @@
 use std::marker::PhantomData;
 
 use super::families::notation::Notation;
-use super::{Family, NamedError, NamedSpec, SpecInfo, unknown_operation};
+use super::family::Family;
+use super::reading::unknown_operation;
+use super::registry::{NamedError, NamedSpec};
+use super::table::SpecInfo;
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::Spec;
 use crate::spec::sync::SyncSpec;

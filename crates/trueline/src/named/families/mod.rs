@@ -13,10 +13,11 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use self::notation::Notation;
+use super::family::{AnyFamily, Family, Settle, Settled, SyncFamily, Synchronising, Typed};
 use super::quasi::Quasi;
+use super::registry::Options;
 use super::sequential::{AnyObject, Together};
 use super::table::SpecInfo;
-use super::{AnyFamily, Family, Options, Settle, Settled, SyncFamily, Synchronising, Typed};
 use crate::history::Value;
 use crate::judge::{Criterion, Intervals, Synchronizing};
 use crate::spec::interval::{IntervalSpec, Signal};
