@@ -10,7 +10,8 @@ use std::cmp::Ordering;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Family, Lent, Op, Ret, Written};
+use super::families::notation::Notation;
+use super::family::{Family, Lent, Op, Ret};
 use crate::history::{History, ProcessId, Record, Shown, Value};
 use crate::judge::{Interner, Show};
 use crate::spec::persistent::Text;
@@ -170,12 +171,12 @@ impl<F: Family> Table<'_, F> {
 
 impl<F: Family> Numbered<Lent<F>> for Table<'_, F> {
     fn read_op(&mut self, name: &str, process: ProcessId, record: &Record) -> Result<OpNumber, String> {
-        let op = F::Written::read_op(name, self.family.process_matters().then_some(process), record)?;
+        let op = F::Notation::read_op(name, self.family.process_matters().then_some(process), record)?;
         Ok(OpNumber(self.ops.read.number(op)))
     }
 
     fn read_ret(&mut self, record: &Record, op: OpNumber, result: &Value) -> Result<RetNumber, String> {
-        let ret = F::Written::read_ret(record, &self.ops.read[op.0], result)?;
+        let ret = F::Notation::read_ret(record, &self.ops.read[op.0], result)?;
         Ok(RetNumber(self.rets.read.number(ret)))
     }
 
@@ -197,11 +198,11 @@ impl<F: Family> Numbered<Lent<F>> for Table<'_, F> {
     }
 
     fn show_op(&self, op: OpNumber) -> Record {
-        F::Written::show_op(&self.op(&op))
+        F::Notation::show_op(&self.op(&op))
     }
 
     fn show_ret(&self, ret: RetNumber) -> String {
-        F::Written::show_ret(&self.rets.get(ret.0))
+        F::Notation::show_ret(&self.rets.get(ret.0))
     }
 }
 

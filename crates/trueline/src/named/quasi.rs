@@ -5,10 +5,13 @@ use std::fmt::{self, Debug};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::family::{self, AnyFamily, Family, IsJudged};
 use super::numbered::{AnyNumbered, LentValue, NumberedHistory, OpNumber, RetNumber, show};
+use super::parts::by_object;
+use super::reading::read_all;
+use super::registry::NamedError;
 use super::sequential::AnyObject;
 use super::table::{SpecInfo, nearest};
-use super::{AnyFamily, Family, IsJudged, NamedError};
 use crate::history::{Operation, RawHistory, Record, Value};
 use crate::judge::quasi::{Factors, Semantics};
 use crate::judge::{Config, QuasiLinearizable, judged};
@@ -154,7 +157,7 @@ pub(super) struct Quasi<F> {
 
 impl<F: Family> AnyFamily for Quasi<F> {
     fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
-        super::judge_quasi(&self.family, info, history, &QuasiFactors::Whole(self.factor), config)
+        family::judge_quasi(&self.family, info, history, &QuasiFactors::Whole(self.factor), config)
     }
 
     fn process_matters(&self) -> bool {
@@ -168,7 +171,7 @@ impl<F: Family> AnyFamily for Quasi<F> {
         factors: &QuasiFactors,
         config: &Config,
     ) -> Option<IsJudged<'_>> {
-        Some(super::judge_quasi(&self.family, info, Cow::Owned(history), factors, config))
+        Some(family::judge_quasi(&self.family, info, Cow::Owned(history), factors, config))
     }
 
     fn is_quasi(&self) -> bool {
@@ -181,8 +184,8 @@ impl<F: Family> AnyFamily for Quasi<F> {
 
     /// Keys are not judged separately: an operation's distance counts all operations of the object.
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
-        super::read_all(&self.family, info, history)?;
-        Ok(super::by_object(history))
+        read_all(&self.family, info, history)?;
+        Ok(by_object(history))
     }
 
     /// Returns the object that executes operations in order, which is always allowed.

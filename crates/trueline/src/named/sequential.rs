@@ -1,6 +1,12 @@
 //! The objects themselves, by name: they execute operations as files give them, instead of judging histories.
 
-use super::{Family, NamedError, NamedSpec, SpecInfo, SyncFamily, Written, unknown_operation};
+use std::marker::PhantomData;
+
+use super::families::notation::Notation;
+use super::family::Family;
+use super::reading::unknown_operation;
+use super::registry::{NamedError, NamedSpec};
+use super::table::SpecInfo;
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::Spec;
 use crate::spec::sync::SyncSpec;
@@ -99,13 +105,13 @@ impl<F: Family> AnyObject for OneAtATime<'_, F> {
         for index in (first..open.len()).chain(0..first) {
             let (process, record) = open[index];
             let process = self.family.process_matters().then_some(process);
-            let op = F::Written::read_op(canonical(info, record), process, record)?;
+            let op = F::Notation::read_op(canonical(info, record), process, record)?;
             let outcomes = self.family.spec().step(&self.state, &op, None);
             // Files cannot express every result: if a log gave the index 5 to the element 5, it looks as if it had
             // repeated the element instead of returning an index.
             let said = outcomes.into_iter().filter_map(|(ret, next)| {
-                let value = F::Written::write_ret(record, &ret);
-                let again = F::Written::read_ret(record, &op, &value);
+                let value = F::Notation::write_ret(record, &ret);
+                let again = F::Notation::read_ret(record, &op, &value);
                 again.is_ok_and(|again| again == ret).then_some((value, next))
             });
             let mut said: Vec<(Value, _)> = said.collect();
@@ -125,19 +131,19 @@ impl<F: Family> AnyObject for OneAtATime<'_, F> {
 const TRIES: usize = 200;
 
 /// An object whose operations synchronize.
-pub(super) struct Together<'s, F, S: SyncSpec> {
-    family: &'s F,
+pub(super) struct Together<'s, S: SyncSpec, N> {
     spec: &'s S,
     state: S::State,
+    notation: PhantomData<fn() -> N>,
 }
 
-impl<'s, F, S: SyncSpec> Together<'s, F, S> {
-    pub(super) fn new(family: &'s F, spec: &'s S) -> Self {
-        Self { family, spec, state: spec.initial() }
+impl<'s, S: SyncSpec, N> Together<'s, S, N> {
+    pub(super) fn new(spec: &'s S) -> Self {
+        Self { spec, state: spec.initial(), notation: PhantomData }
     }
 }
 
-impl<F: SyncFamily<Op = S::Op, Ret = S::Ret>, S: SyncSpec> AnyObject for Together<'_, F, S> {
+impl<S: SyncSpec, N: Notation<Op = S::Op, Ret = S::Ret>> AnyObject for Together<'_, S, N> {
     fn step(
         &mut self,
         info: &SpecInfo,
@@ -147,7 +153,7 @@ impl<F: SyncFamily<Op = S::Op, Ret = S::Ret>, S: SyncSpec> AnyObject for Togethe
         let mut ops = Vec::with_capacity(open.len());
         let mut places = Vec::with_capacity(open.len());
         for (process, record) in open {
-            let op = self.family.read_op(canonical(info, record), *process, record)?;
+            let op = N::read_op(canonical(info, record), Some(*process), record)?;
             places.push(self.spec.place(&op));
             ops.push(op);
         }
@@ -169,8 +175,8 @@ impl<F: SyncFamily<Op = S::Op, Ret = S::Ret>, S: SyncSpec> AnyObject for Togethe
             let (next, results) = outcomes.swap_remove(choose(outcomes.len()));
             let mut said = Vec::with_capacity(group.len());
             for (&index, ret) in group.iter().zip(&results) {
-                let value = value_of(&F::show_ret(ret));
-                let again = self.family.read_ret(open[index].1, &ops[index], &value)?;
+                let value = N::write_ret(open[index].1, ret);
+                let again = N::read_ret(open[index].1, &ops[index], &value)?;
                 debug_assert_eq!(again, *ret, "{value} is how it is written");
                 said.push((index, value));
             }

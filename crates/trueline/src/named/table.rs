@@ -1,4 +1,17 @@
-//! The names of the specifications and their operations, in files and on the command line.
+//! The names of the specifications, in files and on the command line.
+
+use super::families::notation::Notation;
+use super::families::sync::CombiningBarrier;
+use crate::history::Value;
+use crate::spec::interval::Signal;
+use crate::spec::sync::{
+    Abc, Barrier, Broadcast, Channel, CloseableChannel, CounterChannel, EnrollableBarrier, Exchanger, FilterChannel,
+    MenWomen, OneFamily, TerminatingQueue, TerminatingQueues, TimeoutChannel, TimeoutExchanger, TwoFamilies,
+};
+use crate::spec::{
+    Array, Bag, BoundedQueue, CasRegister, Counter, Deque, FetchAdd, Kv, Log, Map, MultiRegister, Multiset, Mutex,
+    OnceCell, PriorityQueue, Queue, Register, RwLock, Semaphore, Set, Stack, StackHeights,
+};
 
 /// A named specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,16 +41,13 @@ pub struct OperationInfo {
 }
 
 impl SpecInfo {
-    const fn new(name: &'static str, summary: &'static str) -> Self {
-        Self { name, parameter: "", summary, operations: &[] }
+    /// Returns the entry of a specification whose operations have the notation of `N`.
+    const fn of<N: Notation>(name: &'static str, summary: &'static str) -> Self {
+        Self { name, parameter: "", summary, operations: N::OPERATIONS }
     }
 
     const fn parameter(self, parameter: &'static str) -> Self {
         Self { parameter, ..self }
-    }
-
-    const fn operations(self, operations: &'static [OperationInfo]) -> Self {
-        Self { operations, ..self }
     }
 
     /// Returns the operation that a file calls `f`.
@@ -62,374 +72,130 @@ impl SpecInfo {
     }
 }
 
-const fn op(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    value: &'static str,
-    result: &'static str,
-) -> OperationInfo {
-    OperationInfo { name, aliases, value, result }
-}
-
-const NOTHING: &str = "-";
-const IGNORED: &str = "ignored";
-const WHETHER: &str = "true or false";
-const OR_EMPTY: &str = "the element, or null if empty";
-const OR_ABSENT: &str = "the value, or null if absent";
-const KEY: &str = "the key, unless the field `key` has it";
-const INDEX: &str = "the index, unless the field `key` has it";
-const INDEX_VALUE: &str = "[index value], or the value if the field `key` has the index";
-const KEY_VALUE: &str = "[key value], or the value if the field `key` has the key";
-
-const TAKEN: &str = "true if it was taken";
-const ELEMENT: &str = "the element";
-const BEFORE: &str = "the number before";
-
-const READ: OperationInfo = op("read", &["r", "get", "load"], NOTHING, "the value");
-const WRITE: OperationInfo = op("write", &["w", "put", "set", "store"], "the new value", IGNORED);
-
-const ME: &str = "the caller, a number; the process if it is null";
-const SENT: &str = "the value that is sent";
-
-const QUEUE: &[OperationInfo] = &[
-    op("enqueue", &["enq", "push", "put", "insert", "add", "offer"], ELEMENT, IGNORED),
-    op("dequeue", &["deq", "pop", "take", "poll"], NOTHING, OR_EMPTY),
-    op("peek", &["front"], NOTHING, OR_EMPTY),
-];
-
-const STACK: &[OperationInfo] = &[
-    op("push", &["put", "insert", "add"], ELEMENT, IGNORED),
-    op("pop", &["take", "remove"], NOTHING, OR_EMPTY),
-    op("top", &["peek"], NOTHING, OR_EMPTY),
-];
-
-const PRIORITY_QUEUE: &[OperationInfo] = &[
-    op("insert", &["add", "enqueue", "enq", "push", "put", "offer"], ELEMENT, IGNORED),
-    op(
-        "delete-min",
-        &["remove-min", "extract-min", "pop-min", "dequeue", "deq", "pop", "poll", "take"],
-        NOTHING,
-        OR_EMPTY,
-    ),
-    op("peek-min", &["peek", "min", "find-min", "get-min"], NOTHING, OR_EMPTY),
-];
-
 /// All named specifications.
 pub const SPECS: &[SpecInfo] = &[
-    SpecInfo::new("register", "holds one value; initially `init`, or null")
-        .parameter("[:init]")
-        .operations(&[READ, WRITE]),
-    SpecInfo::new("cas-register", "a register with compare-and-set").parameter("[:init]").operations(&[
-        READ,
-        WRITE,
-        op(
-            "cas",
-            &["compare-and-set", "compare-and-swap", "compare-exchange"],
-            "[old new]",
-            "true or false; [old new] again is true",
-        ),
-    ]),
-    SpecInfo::new(
+    SpecInfo::of::<Register<Value>>("register", "holds one value; initially `init`, or null").parameter("[:init]"),
+    SpecInfo::of::<CasRegister<Value>>("cas-register", "a register with compare-and-set").parameter("[:init]"),
+    SpecInfo::of::<MultiRegister<Value, Value>>(
         "multi-register",
-        "registers by key that transactions read and write together; partitioned by key if each transaction \
-         has one",
+        "registers by key that transactions read and write together; partitioned by key if each transaction has \
+         one",
     )
-    .parameter("[:init]")
-    .operations(&[op(
-        "txn",
-        &["transaction"],
-        "[[f key value]..], where f is read (r) or write (w)",
-        "the same list with the values that were read",
-    )]),
-    SpecInfo::new("array", "registers by index, from 0 on; partitioned by index").parameter("[:init]").operations(&[
-        op("read", &["r", "get", "load"], INDEX, "the value"),
-        op("write", &["w", "put", "set", "store"], INDEX_VALUE, IGNORED),
-    ]),
-    SpecInfo::new("once-cell", "keeps the first value that it is given; initially none").operations(&[
-        op("set", &["init", "write", "put", "store"], "the value", "true if it was stored"),
-        op("get", &["read", "load"], NOTHING, "the value, or null if there is none"),
-        op("get-or-init", &["get-or-set", "get-or-insert"], "the value", "the value that is there afterwards"),
-    ]),
-    SpecInfo::new(
+    .parameter("[:init]"),
+    SpecInfo::of::<Array<Value>>("array", "registers by index, from 0 on; partitioned by index").parameter("[:init]"),
+    SpecInfo::of::<OnceCell<Value>>("once-cell", "keeps the first value that it is given; initially none"),
+    SpecInfo::of::<Counter>(
         "counter",
-        "a number of 64 bits that is added to; initially `init`, or 0; a history whose sums might not fit \
-         is refused",
+        "a number of 64 bits that is added to; initially `init`, or 0; a history whose sums might not fit is \
+         refused",
     )
-    .parameter("[:init]")
-    .operations(&[
-        op(
-            "add",
-            &["inc", "incr", "increment", "dec", "decr", "decrement"],
-            "the number; inc and dec without one mean 1",
-            IGNORED,
-        ),
-        op("read", &["r", "get", "load", "value"], NOTHING, "the number"),
-    ]),
-    SpecInfo::new(
+    .parameter("[:init]"),
+    SpecInfo::of::<FetchAdd>(
         "fetch-add",
-        "a counter whose operations return its value before; initially `init`, or 0; a history whose sums might not \
-         fit 64 bits is refused",
+        "a counter whose operations return its value before; initially `init`, or 0; a history whose sums might \
+         not fit 64 bits is refused",
     )
-    .parameter("[:init]")
-    .operations(&[
-        op(
-            "fetch-add",
-            &["faa", "fetch-and-add", "get-and-add", "fetch-inc", "get-and-inc", "fetch-dec", "get-and-dec"],
-            "the number; inc and dec without one mean 1",
-            BEFORE,
-        ),
-        op("read", &["r", "get", "load"], NOTHING, "the number"),
-    ]),
-    SpecInfo::new("set", "a set of values; partitioned by value if size and clear are not called").operations(&[
-        op("add", &["insert", "put"], "the element", "true if it was not in"),
-        op("remove", &["delete", "rem", "discard"], "the element", "true if it was in"),
-        op("contains", &["member", "has", "lookup"], "the element", WHETHER),
-        op("size", &["len", "count"], NOTHING, "the number of elements"),
-        op("clear", &[], NOTHING, IGNORED),
-    ]),
-    SpecInfo::new("multiset", "counts how often it has each element; partitioned by element").operations(&[
-        op("add", &["insert", "put"], ELEMENT, IGNORED),
-        op("remove", &["delete", "rem", "discard"], ELEMENT, "true if it was in"),
-        op("count", &["multiplicity", "lookup"], ELEMENT, "how often it is in"),
-    ]),
-    SpecInfo::new("map", "values by key, initially none; partitioned by key if size and clear are not called")
-        .operations(&[
-            op("get", &["read", "lookup"], KEY, OR_ABSENT),
-            op("put", &["write", "set", "store"], KEY_VALUE, IGNORED),
-            op(
-                "append",
-                &["concat"],
-                "[key value], or the value if the field `key` has the key: a string to add to a string, \
-                 or an element to add to a list",
-                IGNORED,
-            ),
-            op("delete", &["del"], KEY, IGNORED),
-            op("get-or-insert", &["get-or-put", "get-or-else-update"], KEY_VALUE, "the value that is there afterwards"),
-            op(
-                "cas",
-                &["compare-and-set", "compare-and-swap", "compare-exchange"],
-                "[key [old new]] or [key old new], or [old new] with the field `key`; old null is absent",
-                "true or false; the argument again is true",
-            ),
-            op("insert", &["replace"], KEY_VALUE, "the value before, or null"),
-            op("remove", &["take"], KEY, "the value before, or null"),
-            op("size", &["len", "count"], NOTHING, "the number of keys"),
-            op("clear", &[], NOTHING, IGNORED),
-        ]),
-    SpecInfo::new("kv", "strings by key, initially \"\"; partitioned by key").operations(&[
-        op("get", &["read"], KEY, "the string"),
-        op("put", &["write", "set"], KEY_VALUE, IGNORED),
-        op("append", &[], KEY_VALUE, IGNORED),
-    ]),
-    SpecInfo::new("queue", "first in, first out; unbounded, initially empty").operations(QUEUE),
-    SpecInfo::new("bounded-queue", "a queue with room for N elements").parameter(":N").operations(&[
-        op(
-            "enqueue",
-            &["enq", "push", "put", "insert", "add", "offer"],
-            ELEMENT,
-            "false if the queue was full; true, nothing or the element if not",
-        ),
-        op("dequeue", &["deq", "pop", "take", "poll"], NOTHING, OR_EMPTY),
-        op("peek", &["front"], NOTHING, OR_EMPTY),
-    ]),
-    SpecInfo::new("stack", "last in, first out; unbounded, initially empty").operations(STACK),
-    SpecInfo::new("stack-heights", "a stack whose operations return its height before").operations(&[
-        op("push", &["put", "insert", "add"], ELEMENT, "the height before"),
-        op("pop", &["take", "remove"], NOTHING, "[height element] with the height before, or 0 if empty"),
-    ]),
-    SpecInfo::new("deque", "a queue with two ends; unbounded, initially empty").operations(&[
-        op("push-front", &["push-left", "add-first", "offer-first"], ELEMENT, IGNORED),
-        op("push-back", &["push-right", "add-last", "offer-last"], ELEMENT, IGNORED),
-        op("pop-front", &["pop-left", "remove-first", "poll-first"], NOTHING, OR_EMPTY),
-        op("pop-back", &["pop-right", "remove-last", "poll-last"], NOTHING, OR_EMPTY),
-        op("peek-front", &["front", "peek-left", "peek-first"], NOTHING, OR_EMPTY),
-        op("peek-back", &["back", "peek-right", "peek-last"], NOTHING, OR_EMPTY),
-    ]),
-    SpecInfo::new(
+    .parameter("[:init]"),
+    SpecInfo::of::<Set<Value>>("set", "a set of values; partitioned by value if size and clear are not called"),
+    SpecInfo::of::<Multiset<Value>>("multiset", "counts how often it has each element; partitioned by element"),
+    SpecInfo::of::<Map<Value, Value>>(
+        "map",
+        "values by key, initially none; partitioned by key if size and clear are not called",
+    ),
+    SpecInfo::of::<Kv<Value>>("kv", "strings by key, initially \"\"; partitioned by key"),
+    SpecInfo::of::<Queue<Value>>("queue", "first in, first out; unbounded, initially empty"),
+    SpecInfo::of::<BoundedQueue<Value>>("bounded-queue", "a queue with room for N elements").parameter(":N"),
+    SpecInfo::of::<Stack<Value>>("stack", "last in, first out; unbounded, initially empty"),
+    SpecInfo::of::<StackHeights<Value>>("stack-heights", "a stack whose operations return its height before"),
+    SpecInfo::of::<Deque<Value>>("deque", "a queue with two ends; unbounded, initially empty"),
+    SpecInfo::of::<PriorityQueue<Value>>(
         "priority-queue",
-        "the least first: numbers by size, text by letter, lists by their first difference, such as \
-         [priority element]",
-    )
-    .operations(PRIORITY_QUEUE),
-    SpecInfo::new("log", "a list that is only ever appended to; initially empty").operations(&[
-        op(
-            "append",
-            &["add", "write", "push"],
-            ELEMENT,
-            "its index, from 0 on; or nothing, or the element: a number is the element if all appends \
-                 return their elements",
-        ),
-        op("read", &["r", "get", "list"], NOTHING, "the list of all elements"),
-        op("size", &["len", "count"], NOTHING, "the number of elements"),
-    ]),
-    SpecInfo::new("mutex", "a lock; `mutex:owned` is released only by the process that acquired it")
-        .parameter("[:owned]")
-        .operations(&[
-            op("acquire", &["lock"], NOTHING, IGNORED),
-            op("try-acquire", &["try-lock"], NOTHING, TAKEN),
-            op("release", &["unlock"], NOTHING, IGNORED),
-        ]),
-    SpecInfo::new("rwlock", "a lock that many may hold to read, or one to write").operations(&[
-        op("read-lock", &["lock-read", "lock-shared", "rlock", "acquire-read"], NOTHING, IGNORED),
-        op("try-read-lock", &["try-lock-read", "try-lock-shared", "try-rlock", "try-acquire-read"], NOTHING, TAKEN),
-        op("read-unlock", &["unlock-read", "unlock-shared", "runlock", "release-read"], NOTHING, IGNORED),
-        op("write-lock", &["lock-write", "lock-exclusive", "wlock", "acquire-write"], NOTHING, IGNORED),
-        op(
-            "try-write-lock",
-            &["try-lock-write", "try-lock-exclusive", "try-wlock", "try-acquire-write"],
-            NOTHING,
-            TAKEN,
-        ),
-        op("write-unlock", &["unlock-write", "unlock-exclusive", "wunlock", "release-write"], NOTHING, IGNORED),
-    ]),
-    SpecInfo::new("semaphore", "N permits to take and give back; giving back more makes more")
-        .parameter(":N")
-        .operations(&[
-            op("acquire", &["wait", "down", "p"], NOTHING, IGNORED),
-            op("try-acquire", &["try-wait", "try-down"], NOTHING, TAKEN),
-            op("release", &["signal", "post", "up", "v"], NOTHING, IGNORED),
-        ]),
-    SpecInfo::new("bag", "a multiset whose remove-any takes any element; initially empty").operations(&[
-        op("add", &["put", "insert", "push"], "the element", IGNORED),
-        op("remove-any", &["remove", "take", "pop"], NOTHING, OR_EMPTY),
-    ]),
-    SpecInfo::new(
+        "the least first: numbers by size, text by letter, lists by their first difference, such as [priority \
+         element]",
+    ),
+    SpecInfo::of::<Log<Value>>("log", "a list that is only ever appended to; initially empty"),
+    SpecInfo::of::<Mutex>("mutex", "a lock; `mutex:owned` is released only by the process that acquired it")
+        .parameter("[:owned]"),
+    SpecInfo::of::<RwLock>("rwlock", "a lock that many may hold to read, or one to write"),
+    SpecInfo::of::<Semaphore>("semaphore", "N permits to take and give back; giving back more makes more")
+        .parameter(":N"),
+    SpecInfo::of::<Bag<Value>>("bag", "a multiset whose remove-any takes any element; initially empty"),
+    SpecInfo::of::<Queue<Value>>(
         "quasi-queue",
         "a queue, judged by quasi linearizability: no operation more than K places off; `--factor` overrides that",
     )
-    .parameter(":K")
-    .operations(QUEUE),
-    SpecInfo::new(
+    .parameter(":K"),
+    SpecInfo::of::<Stack<Value>>(
         "quasi-stack",
         "a stack, judged by quasi linearizability: no operation more than K places off; `--factor` overrides that",
     )
-    .parameter(":K")
-    .operations(STACK),
-    SpecInfo::new(
+    .parameter(":K"),
+    SpecInfo::of::<PriorityQueue<Value>>(
         "quasi-priority-queue",
-        "a priority queue, judged by quasi linearizability: no operation more than K places off; `--factor` overrides \
-         that",
+        "a priority queue, judged by quasi linearizability: no operation more than K places off; `--factor` \
+         overrides that",
     )
-    .parameter(":K")
-    .operations(PRIORITY_QUEUE),
-    SpecInfo::new(
+    .parameter(":K"),
+    SpecInfo::of::<Queue<Value>>(
         "k-fifo",
-        "gives out one of its K+1 oldest, and passes over the oldest at most K times; `:empty` may report empty while \
-         it has up to K",
+        "gives out one of its K+1 oldest, and passes over the oldest at most K times; `:empty` may report empty \
+         while it has up to K",
     )
-    .parameter(":K[:empty]")
-    .operations(QUEUE),
-    SpecInfo::new(
+    .parameter(":K[:empty]"),
+    SpecInfo::of::<Queue<Value>>(
         "out-of-order-queue",
         "gives out one of its K+1 oldest; `:empty` may report empty while it has up to K",
     )
-    .parameter(":K[:empty]")
-    .operations(QUEUE),
-    SpecInfo::new("displacement-queue", "gives out each element at most K places from where it was put in")
-        .parameter(":K")
-        .operations(QUEUE),
-    SpecInfo::new("k-stack", "gives out one of its K+1 newest; `:empty` may report empty while it has up to K")
-        .parameter(":K[:empty]")
-        .operations(STACK),
-    SpecInfo::new("k-priority-queue", "gives out one of its K+1 least; `:empty` may report empty while it has up to K")
-        .parameter(":K[:empty]")
-        .operations(PRIORITY_QUEUE),
-    SpecInfo::new("sync-channel", "a send and a receive synchronize").operations(&[
-        op("send", &["put", "write"], SENT, IGNORED),
-        op("receive", &["recv", "take", "read"], NOTHING, "the value"),
-    ]),
-    SpecInfo::new("filter-channel", "a send and a receive that wants the value synchronize").operations(&[
-        op("send", &["put", "write"], "a number from 0 on", IGNORED),
-        op("receive", &["recv", "take"], "even, odd, [modulus remainder], or null for all", "the value"),
-    ]),
-    SpecInfo::new("men-women", "a man and a woman synchronize, and learn of each other").operations(&[
-        op("man", &["man-sync"], ME, "the number of the woman"),
-        op("woman", &["woman-sync"], ME, "the number of the man"),
-    ]),
-    SpecInfo::new("exchanger", "two synchronize, and exchange values").operations(&[op(
-        "exchange",
-        &["swap"],
-        "the value that is given",
-        "the value that is got",
-    )]),
-    SpecInfo::new("counter-channel", "a send and a receive synchronize, and are numbered from 1").operations(&[
-        op("send", &["put", "write"], SENT, "the number"),
-        op("receive", &["recv", "take"], NOTHING, "[value number]"),
-    ]),
-    SpecInfo::new("two-families", "one of each family synchronize, each pair once").operations(&[
-        op("sync-a", &["a"], ME, "the number of the other"),
-        op("sync-b", &["b"], ME, "the number of the other"),
-    ]),
-    SpecInfo::new("one-family", "two synchronize, each pair once").operations(&[op(
-        "sync",
-        &["meet"],
-        ME,
-        "the number of the other",
-    )]),
-    SpecInfo::new("abc", "one of each of three kinds synchronize").operations(&[
-        op("sync-a", &["a"], ME, "[b c]"),
-        op("sync-b", &["b"], ME, "[a c]"),
-        op("sync-c", &["c"], ME, "[a b]"),
-    ]),
-    SpecInfo::new("barrier", "N parties synchronize").parameter(":N").operations(&[op(
-        "sync",
-        &["wait", "await"],
-        ME,
-        IGNORED,
-    )]),
-    SpecInfo::new("combining-barrier", "N parties synchronize, and get the sum of their numbers")
-        .parameter(":N")
-        .operations(&[op("sync", &["wait", "await"], "[caller number]", "the sum")]),
-    SpecInfo::new("enrollable-barrier", "all enrolled parties synchronize").operations(&[
-        op("sync", &["wait", "await"], ME, IGNORED),
-        op("enrol", &["enroll"], ME, IGNORED),
-        op("resign", &[], ME, IGNORED),
-    ]),
-    SpecInfo::new("timeout-channel", "a send and a receive synchronize, or one gives up").operations(&[
-        op("send", &["put", "write"], SENT, "true if it was received"),
-        op("receive", &["recv", "take"], NOTHING, "the value, or null if it gave up"),
-    ]),
-    SpecInfo::new("timeout-exchanger", "two exchange values, or one gives up").operations(&[op(
-        "exchange",
-        &["swap"],
-        "the value that is given",
-        "the value that is got, or null if it gave up",
-    )]),
-    SpecInfo::new("closeable-channel", "a send and a receive synchronize until the channel is closed, then each fails")
-        .operations(&[
-            op("send", &["put", "write"], SENT, "true, or false if it is closed"),
-            op("receive", &["recv", "take"], NOTHING, "the value, or null if it is closed"),
-            op("close", &[], NOTHING, IGNORED),
-        ]),
-    SpecInfo::new(
+    .parameter(":K[:empty]"),
+    SpecInfo::of::<Queue<Value>>(
+        "displacement-queue",
+        "gives out each element at most K places from where it was put in",
+    )
+    .parameter(":K"),
+    SpecInfo::of::<Stack<Value>>(
+        "k-stack",
+        "gives out one of its K+1 newest; `:empty` may report empty while it has up to K",
+    )
+    .parameter(":K[:empty]"),
+    SpecInfo::of::<PriorityQueue<Value>>(
+        "k-priority-queue",
+        "gives out one of its K+1 least; `:empty` may report empty while it has up to K",
+    )
+    .parameter(":K[:empty]"),
+    SpecInfo::of::<Channel<Value>>("sync-channel", "a send and a receive synchronize"),
+    SpecInfo::of::<FilterChannel>("filter-channel", "a send and a receive that wants the value synchronize"),
+    SpecInfo::of::<MenWomen>("men-women", "a man and a woman synchronize, and learn of each other"),
+    SpecInfo::of::<Exchanger<Value>>("exchanger", "two synchronize, and exchange values"),
+    SpecInfo::of::<CounterChannel<Value>>(
+        "counter-channel",
+        "a send and a receive synchronize, and are numbered from 1",
+    ),
+    SpecInfo::of::<TwoFamilies>("two-families", "one of each family synchronize, each pair once"),
+    SpecInfo::of::<OneFamily>("one-family", "two synchronize, each pair once"),
+    SpecInfo::of::<Abc>("abc", "one of each of three kinds synchronize"),
+    SpecInfo::of::<Barrier>("barrier", "N parties synchronize").parameter(":N"),
+    SpecInfo::of::<CombiningBarrier>("combining-barrier", "N parties synchronize, and get the sum of their numbers")
+        .parameter(":N"),
+    SpecInfo::of::<EnrollableBarrier>("enrollable-barrier", "all enrolled parties synchronize"),
+    SpecInfo::of::<TimeoutChannel<Value>>("timeout-channel", "a send and a receive synchronize, or one gives up"),
+    SpecInfo::of::<TimeoutExchanger<Value>>("timeout-exchanger", "two exchange values, or one gives up"),
+    SpecInfo::of::<CloseableChannel<Value>>(
+        "closeable-channel",
+        "a send and a receive synchronize until the channel is closed, then each fails",
+    ),
+    SpecInfo::of::<TerminatingQueue<Value>>(
         "terminating-queue",
         "a queue whose dequeues wait, unless all N workers wait: then they end together",
     )
-    .parameter(":N")
-    .operations(&[
-        op("enqueue", &["enq", "push"], ELEMENT, IGNORED),
-        op("dequeue", &["deq", "pop"], NOTHING, "the element, or null if all waited"),
-    ]),
-    SpecInfo::new(
+    .parameter(":N"),
+    SpecInfo::of::<TerminatingQueues<Value>>(
         "terminating-queues",
-        "a queue for each of N workers, the processes from 0 on: a worker that has nothing takes from any other, or \
-         waits; if all N wait, they end together",
+        "a queue for each of N workers, the processes from 0 on: a worker that has nothing takes from any other, \
+         or waits; if all N wait, they end together",
     )
-    .parameter(":N")
-    .operations(&[
-        op("enqueue", &["enq", "push"], ELEMENT, IGNORED),
-        op("dequeue", &["deq", "pop"], NOTHING, "the element, or null if all waited"),
-    ]),
-    SpecInfo::new("broadcast", "a send and N receives synchronize").parameter(":N").operations(&[
-        op("send", &["put", "write"], SENT, IGNORED),
-        op("receive", &["recv", "take"], NOTHING, "the value"),
-    ]),
-    SpecInfo::new("signal", "a child waits until its parent has seen it and let it go; interval-linearizable")
-        .operations(&[
-            op("signal-up-and-wait", &["signalupandwait", "up"], NOTHING, IGNORED),
-            op("wait-for-signal-up", &["waitforsignalup", "wait"], NOTHING, IGNORED),
-            op("signal-down", &["signaldown", "down"], NOTHING, IGNORED),
-        ]),
+    .parameter(":N"),
+    SpecInfo::of::<Broadcast<Value>>("broadcast", "a send and N receives synchronize").parameter(":N"),
+    SpecInfo::of::<Signal>("signal", "a child waits until its parent has seen it and let it go; interval-linearizable"),
 ];
 
 /// Returns the name in `names` that `name` is probably a misspelling of.

@@ -1,7 +1,10 @@
 //! Counters.
 
-use super::{DONE, Settled, Written, brief, done, not_in_table, record, without_key};
-use crate::history::{ProcessId, Record, Value};
+use super::Settled;
+use super::notation::{
+    ArgumentNotation, NOTHING, ResultNotation, SUCCESS, brief, must_return, operations, without_key,
+};
+use crate::history::{Record, Value};
 use crate::spec::{Counter, CounterOp, CounterRet, FetchAdd, FetchAddOp, Spec};
 
 /// Reads the number to add. It may be omitted if the name of the operation contains `inc` or `dec`, and is then 1;
@@ -43,75 +46,32 @@ fn fits(initial: i64, added: impl Iterator<Item = i64> + Clone) -> Result<(), St
     ))
 }
 
-/// Reads the number that an operation returned.
-fn number(record: &Record, result: &Value) -> Result<i64, String> {
-    result.as_int().ok_or_else(|| {
-        format!(
-            "{record} returned {}, but must return a number; give that as the `result` of the return",
-            brief(result)
-        )
-    })
+/// The number that an operation returned.
+const NUMBER: ResultNotation<i64> = ResultNotation {
+    text: "the number",
+    read: |returned| returned.result.as_int().ok_or_else(|| must_return(returned, "a number")),
+    show: |number| number.to_string(),
+};
+
+const ADDEND: ArgumentNotation<i64> = ArgumentNotation {
+    text: "the number; inc and dec without one mean 1",
+    read: |call| addend(call.record),
+    write: |number| (None, Value::Int(number)),
+};
+
+operations! {
+    Counter: CounterOp, CounterRet;
+    "add" ["inc", "incr", "increment", "dec", "decr", "decrement"]
+        ADDEND(number) [CounterOp::Add(number)] -> SUCCESS() [CounterRet::Done];
+    "read" ["r", "get", "load", "value"]
+        NOTHING() [CounterOp::Read] -> NUMBER(number) [CounterRet::Value(number)];
 }
 
-impl Written for Counter {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        without_key(record)?;
-        Ok(match name {
-            "add" => CounterOp::Add(addend(record)?),
-            "read" => CounterOp::Read,
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        Ok(match op {
-            CounterOp::Add(_) => {
-                done(record, result)?;
-                CounterRet::Done
-            }
-            CounterOp::Read => CounterRet::Value(number(record, result)?),
-        })
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            CounterOp::Add(number) => record("add", Value::Int(*number)),
-            CounterOp::Read => record("read", Value::Null),
-        }
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        match ret {
-            CounterRet::Done => DONE.to_owned(),
-            CounterRet::Value(value) => value.to_string(),
-        }
-    }
-}
-
-impl Written for FetchAdd {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        without_key(record)?;
-        Ok(match name {
-            "fetch-add" => FetchAddOp::FetchAdd(addend(record)?),
-            "read" => FetchAddOp::Read,
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(record: &Record, _: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        number(record, result)
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            FetchAddOp::FetchAdd(number) => record("fetch-add", Value::Int(*number)),
-            FetchAddOp::Read => record("read", Value::Null),
-        }
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        ret.to_string()
-    }
+operations! {
+    FetchAdd: FetchAddOp, i64;
+    "fetch-add" ["faa", "fetch-and-add", "get-and-add", "fetch-inc", "get-and-inc", "fetch-dec", "get-and-dec"]
+        ADDEND(number) [FetchAddOp::FetchAdd(number)] -> NUMBER "the number before" (number) [number];
+    "read" ["r", "get", "load"] NOTHING() [FetchAddOp::Read] -> NUMBER(number) [number];
 }
 
 /// Rejects histories whose sums may exceed 64 bits.

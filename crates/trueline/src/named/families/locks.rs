@@ -1,134 +1,60 @@
 //! Locks and semaphores.
 
-use super::{DONE, Written, not_in_table, record, whether, without_key};
-use crate::history::{ProcessId, Record, Value};
+use super::notation::{ArgumentNotation, IGNORED, NOTHING, ResultNotation, Return, WHETHER, operations, without_key};
+use crate::history::Value;
 use crate::spec::{LockRet, Mutex, MutexOp, RwLock, RwLockOp, Semaphore, SemaphoreOp};
 
-/// Reads the result of an operation that blocks until it succeeds; `attempt` is the name of the operation that does not
-/// block.
-fn waited(record: &Record, result: &Value, attempt: &str) -> Result<LockRet, String> {
-    if *result == Value::Bool(false) {
-        return Err(format!(
-            "{record} returned false, but in this spec it waits until it succeeds; call one that may fail `{attempt}`, or log what did not happen as `fail`"
-        ));
-    }
-    Ok(LockRet::Done)
-}
-
-/// Reads the result of an operation that does not block, and may fail.
-fn tried(record: &Record, result: &Value) -> Result<LockRet, String> {
-    whether(record, result).map(LockRet::Taken)
-}
-
-fn show_lock_ret(ret: &LockRet) -> String {
-    match ret {
-        LockRet::Done => DONE.to_owned(),
-        LockRet::Taken(taken) => taken.to_string(),
-    }
-}
-
-impl Written for Mutex {
-    fn read_op(name: &str, process: Option<ProcessId>, record: &Record) -> Result<MutexOp, String> {
-        without_key(record)?;
-        let by = process.map(|process| process.0);
-        Ok(match name {
-            "acquire" => MutexOp::Acquire { by },
-            "try-acquire" => MutexOp::TryAcquire { by },
-            "release" => MutexOp::Release { by },
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(record: &Record, op: &MutexOp, result: &Value) -> Result<LockRet, String> {
-        match op {
-            MutexOp::Acquire { .. } => waited(record, result, "try-acquire"),
-            MutexOp::TryAcquire { .. } => tried(record, result),
-            MutexOp::Release { .. } => Ok(LockRet::Done),
+/// The result of an operation that blocks until it succeeds. The operation that does not block has its name after
+/// `try-`.
+const WAITED: ResultNotation<()> = ResultNotation {
+    read: |Return { name, record, result }| {
+        if **result == Value::Bool(false) {
+            return Err(format!(
+                "{record} returned false, but in this spec it waits until it succeeds; call one that may fail `try-{name}`, or log what did not happen as `fail`"
+            ));
         }
-    }
+        Ok(())
+    },
+    ..IGNORED
+};
 
-    fn show_op(op: &MutexOp) -> Record {
-        match op {
-            MutexOp::Acquire { .. } => record("acquire", Value::Null),
-            MutexOp::TryAcquire { .. } => record("try-acquire", Value::Null),
-            MutexOp::Release { .. } => record("release", Value::Null),
-        }
-    }
+/// The result of an operation that does not block, and may fail.
+const TAKEN: ResultNotation<bool> = WHETHER.meaning("true if it was taken");
 
-    fn show_ret(ret: &LockRet) -> String {
-        show_lock_ret(ret)
-    }
+/// The process that calls an operation without an argument, if it matters.
+const CALLER: ArgumentNotation<Option<u32>> = ArgumentNotation {
+    text: NOTHING.text,
+    read: |call| without_key(call.record).map(|_| call.process.map(|process| process.0)),
+    write: |_| (None, Value::Null),
+};
+
+operations! {
+    Mutex: MutexOp, LockRet;
+    "acquire" ["lock"] CALLER(by) [MutexOp::Acquire { by }] -> WAITED() [LockRet::Done];
+    "try-acquire" ["try-lock"] CALLER(by) [MutexOp::TryAcquire { by }] -> TAKEN(taken) [LockRet::Taken(taken)];
+    "release" ["unlock"] CALLER(by) [MutexOp::Release { by }] -> IGNORED() [LockRet::Done];
 }
 
-impl Written for RwLock {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        without_key(record)?;
-        Ok(match name {
-            "read-lock" => RwLockOp::ReadLock,
-            "try-read-lock" => RwLockOp::TryReadLock,
-            "read-unlock" => RwLockOp::ReadUnlock,
-            "write-lock" => RwLockOp::WriteLock,
-            "try-write-lock" => RwLockOp::TryWriteLock,
-            "write-unlock" => RwLockOp::WriteUnlock,
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        match op {
-            RwLockOp::ReadLock => waited(record, result, "try-read-lock"),
-            RwLockOp::WriteLock => waited(record, result, "try-write-lock"),
-            RwLockOp::TryReadLock | RwLockOp::TryWriteLock => tried(record, result),
-            RwLockOp::ReadUnlock | RwLockOp::WriteUnlock => Ok(LockRet::Done),
-        }
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        let f = match op {
-            RwLockOp::ReadLock => "read-lock",
-            RwLockOp::TryReadLock => "try-read-lock",
-            RwLockOp::ReadUnlock => "read-unlock",
-            RwLockOp::WriteLock => "write-lock",
-            RwLockOp::TryWriteLock => "try-write-lock",
-            RwLockOp::WriteUnlock => "write-unlock",
-        };
-        record(f, Value::Null)
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        show_lock_ret(ret)
-    }
+operations! {
+    RwLock: RwLockOp, LockRet;
+    "read-lock" ["lock-read", "lock-shared", "rlock", "acquire-read"]
+        NOTHING() [RwLockOp::ReadLock] -> WAITED() [LockRet::Done];
+    "try-read-lock" ["try-lock-read", "try-lock-shared", "try-rlock", "try-acquire-read"]
+        NOTHING() [RwLockOp::TryReadLock] -> TAKEN(taken) [LockRet::Taken(taken)];
+    "read-unlock" ["unlock-read", "unlock-shared", "runlock", "release-read"]
+        NOTHING() [RwLockOp::ReadUnlock] -> IGNORED() [LockRet::Done];
+    "write-lock" ["lock-write", "lock-exclusive", "wlock", "acquire-write"]
+        NOTHING() [RwLockOp::WriteLock] -> WAITED() [LockRet::Done];
+    "try-write-lock" ["try-lock-write", "try-lock-exclusive", "try-wlock", "try-acquire-write"]
+        NOTHING() [RwLockOp::TryWriteLock] -> TAKEN(taken) [LockRet::Taken(taken)];
+    "write-unlock" ["unlock-write", "unlock-exclusive", "wunlock", "release-write"]
+        NOTHING() [RwLockOp::WriteUnlock] -> IGNORED() [LockRet::Done];
 }
 
-impl Written for Semaphore {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        without_key(record)?;
-        Ok(match name {
-            "acquire" => SemaphoreOp::Acquire,
-            "try-acquire" => SemaphoreOp::TryAcquire,
-            "release" => SemaphoreOp::Release,
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        match op {
-            SemaphoreOp::Acquire => waited(record, result, "try-acquire"),
-            SemaphoreOp::TryAcquire => tried(record, result),
-            SemaphoreOp::Release => Ok(LockRet::Done),
-        }
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        let f = match op {
-            SemaphoreOp::Acquire => "acquire",
-            SemaphoreOp::TryAcquire => "try-acquire",
-            SemaphoreOp::Release => "release",
-        };
-        record(f, Value::Null)
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        show_lock_ret(ret)
-    }
+operations! {
+    Semaphore: SemaphoreOp, LockRet;
+    "acquire" ["wait", "down", "p"] NOTHING() [SemaphoreOp::Acquire] -> WAITED() [LockRet::Done];
+    "try-acquire" ["try-wait", "try-down"]
+        NOTHING() [SemaphoreOp::TryAcquire] -> TAKEN(taken) [LockRet::Taken(taken)];
+    "release" ["signal", "post", "up", "v"] NOTHING() [SemaphoreOp::Release] -> IGNORED() [LockRet::Done];
 }

@@ -1,10 +1,10 @@
 //! Maps.
 
-use super::{
-    DONE, Written, brief, done, element_or_empty, key_and_rest, keyed, not_in_table, old_and_new, pair, record,
-    show_option, size, swapped, untupled,
+use super::notation::{
+    ArgumentNotation, IGNORED, KEY, KEY_VALUE_TEXT, NOTHING_AT_ANY_KEY, OR_EMPTY, ResultNotation, SIZE, SUCCESS,
+    SWAPPED, brief, element_or_empty, key_and_rest, old_and_new, operations, pair, without_pair,
 };
-use crate::history::{ProcessId, Record, Value};
+use crate::history::{Record, Value};
 use crate::spec::persistent::Text;
 use crate::spec::{Kv, KvOp, KvRet, Map, MapOp, MapRet};
 
@@ -30,88 +30,69 @@ pub(super) fn append(old: Option<&Value>, end: &Value) -> Option<Value> {
     }
 }
 
-impl Written for Map<Value, Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        let only_key = || key_and_rest(record, true).map(|(key, _)| key);
-        let key_and_value = || {
-            let (key, value) = key_and_rest(record, false)?;
-            Ok::<_, String>((key, present(record, value)?))
+/// A key and a value that is stored.
+const KEY_VALUE: ArgumentNotation<(Value, Value)> = ArgumentNotation {
+    text: KEY_VALUE_TEXT,
+    read: |call| {
+        let (key, value) = key_and_rest(call.record, false)?;
+        Ok((key, present(call.record, value)?))
+    },
+    write: |(key, value)| (Some(key), value),
+};
+
+/// A key, the value before (`None` if it must be absent) and the value after.
+const KEY_OLD_NEW: ArgumentNotation<(Value, Option<Value>, Value)> = ArgumentNotation {
+    text: "[key [old new]] or [key old new], or [old new] with the field `key`; old null is absent",
+    read: |call| {
+        let (key, expected, new) = match (&call.record.key, &call.record.value) {
+            (None, Value::List(values)) if values.len() == 3 => {
+                (values[0].clone(), values[1].clone(), values[2].clone())
+            }
+            _ => {
+                let (key, rest) = key_and_rest(call.record, false)?;
+                let (expected, new) = old_and_new(call.record, &rest)?;
+                (key, expected, new)
+            }
         };
-        Ok(match name {
-            "get" => MapOp::Get(only_key()?),
-            "put" => {
-                let (key, value) = key_and_value()?;
-                MapOp::Put(key, value)
-            }
-            "append" => {
-                let (key, value) = key_and_value()?;
-                MapOp::Append(key, value)
-            }
-            "delete" => MapOp::Delete(only_key()?),
-            "get-or-insert" => {
-                let (key, value) = key_and_value()?;
-                MapOp::GetOrInsert(key, value)
-            }
-            "cas" => {
-                let (key, expected, new) = match (&record.key, &record.value) {
-                    (None, Value::List(values)) if values.len() == 3 => {
-                        (values[0].clone(), values[1].clone(), values[2].clone())
-                    }
-                    _ => {
-                        let (key, rest) = key_and_rest(record, false)?;
-                        let (expected, new) = old_and_new(record, &rest)?;
-                        (key, expected, new)
-                    }
-                };
-                MapOp::Cas { key, expected: element_or_empty(&expected), new: present(record, new)? }
-            }
-            "insert" => {
-                let (key, value) = key_and_value()?;
-                MapOp::Insert(key, value)
-            }
-            "remove" => MapOp::Remove(only_key()?),
-            "size" => MapOp::Size,
-            "clear" => MapOp::Clear,
-            name => not_in_table(name),
-        })
-    }
+        Ok((key, element_or_empty(&expected), present(call.record, new)?))
+    },
+    write: |(key, expected, new)| (Some(key), pair(expected.unwrap_or(Value::Null), new)),
+};
 
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        Ok(match op {
-            MapOp::Get(key) | MapOp::GetOrInsert(key, _) | MapOp::Insert(key, _) | MapOp::Remove(key) => {
-                MapRet::Value(element_or_empty(untupled(record, key, result)))
-            }
-            MapOp::Put(..) | MapOp::Append(..) | MapOp::Delete(_) | MapOp::Clear => MapRet::Done,
-            MapOp::Cas { .. } => MapRet::Swapped(swapped(record, result)?),
-            MapOp::Size => MapRet::Size(size(record, result)?),
-        })
-    }
+/// The value of a key, for a call that gives only the key.
+const AT_KEY: ResultNotation<Option<Value>> = ResultNotation {
+    text: "the value, or null if absent",
+    read: |returned| Ok(element_or_empty(without_pair(returned, true))),
+    ..OR_EMPTY
+};
 
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            MapOp::Get(key) => keyed("get", key, Value::Null),
-            MapOp::Put(key, value) => keyed("put", key, value.clone()),
-            MapOp::Append(key, value) => keyed("append", key, value.clone()),
-            MapOp::Delete(key) => keyed("delete", key, Value::Null),
-            MapOp::GetOrInsert(key, value) => keyed("get-or-insert", key, value.clone()),
-            MapOp::Cas { key, expected, new } => {
-                keyed("cas", key, pair(expected.as_ref().unwrap_or(&Value::Null), new))
-            }
-            MapOp::Insert(key, value) => keyed("insert", key, value.clone()),
-            MapOp::Remove(key) => keyed("remove", key, Value::Null),
-            MapOp::Size => record("size", Value::Null),
-            MapOp::Clear => record("clear", Value::Null),
-        }
-    }
+/// The value of a key, for a call that gives the key and a value.
+const AT_KEY_OF_PAIR: ResultNotation<Option<Value>> =
+    ResultNotation { read: |returned| Ok(element_or_empty(without_pair(returned, false))), ..OR_EMPTY };
 
-    fn show_ret(ret: &Self::Ret) -> String {
-        match ret {
-            MapRet::Value(value) => show_option(value.as_ref()),
-            MapRet::Done => DONE.to_owned(),
-            MapRet::Swapped(swapped) => swapped.to_string(),
-            MapRet::Size(size) => size.to_string(),
-        }
-    }
+operations! {
+    Map<Value, Value>: MapOp<Value, Value>, MapRet<Value>;
+    "get" ["read", "lookup"] KEY(key) [MapOp::Get(key)] -> AT_KEY(value) [MapRet::Value(value)];
+    "put" ["write", "set", "store"] KEY_VALUE(key, value) [MapOp::Put(key, value)] -> IGNORED() [MapRet::Done];
+    "append" ["concat"]
+        KEY_VALUE "[key value], or the value if the field `key` has the key: a string to add to a string, \
+                   or an element to add to a list"
+        (key, value) [MapOp::Append(key, value)] -> IGNORED() [MapRet::Done];
+    "delete" ["del"] KEY(key) [MapOp::Delete(key)] -> IGNORED() [MapRet::Done];
+    "get-or-insert" ["get-or-put", "get-or-else-update"]
+        KEY_VALUE(key, value) [MapOp::GetOrInsert(key, value)]
+        -> AT_KEY_OF_PAIR "the value that is there afterwards" (value) [MapRet::Value(value)];
+    "cas" ["compare-and-set", "compare-and-swap", "compare-exchange"]
+        KEY_OLD_NEW(key, expected, new) [MapOp::Cas { key, expected, new }]
+        -> SWAPPED "true or false; the argument again is true" (swapped) [MapRet::Swapped(swapped)];
+    "insert" ["replace"]
+        KEY_VALUE(key, value) [MapOp::Insert(key, value)]
+        -> AT_KEY_OF_PAIR "the value before, or null" (value) [MapRet::Value(value)];
+    "remove" ["take"]
+        KEY(key) [MapOp::Remove(key)] -> AT_KEY "the value before, or null" (value) [MapRet::Value(value)];
+    "size" ["len", "count"]
+        NOTHING_AT_ANY_KEY() [MapOp::Size] -> SIZE "the number of keys" (size) [MapRet::Size(size)];
+    "clear" [] NOTHING_AT_ANY_KEY() [MapOp::Clear] -> IGNORED() [MapRet::Done];
 }
 
 /// Reads a string; `role` names it in errors.
@@ -126,49 +107,25 @@ fn text(record: &Record, role: &str, value: &Value) -> Result<Text, String> {
     }
 }
 
-impl Written for Kv<Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        let key_and_text = || {
-            let (key, value) = key_and_rest(record, false)?;
-            let text = text(record, "argument", &value)?;
-            Ok::<_, String>((key, text))
-        };
-        Ok(match name {
-            "get" => KvOp::Get(key_and_rest(record, true)?.0),
-            "put" => {
-                let (key, text) = key_and_text()?;
-                KvOp::Put(key, text)
-            }
-            "append" => {
-                let (key, text) = key_and_text()?;
-                KvOp::Append(key, text)
-            }
-            name => not_in_table(name),
-        })
-    }
+/// A key and a string that is stored.
+const KEY_TEXT: ArgumentNotation<(Value, Text)> = ArgumentNotation {
+    text: KEY_VALUE_TEXT,
+    read: |call| {
+        let (key, value) = key_and_rest(call.record, false)?;
+        Ok((key, text(call.record, "argument", &value)?))
+    },
+    write: |(key, text)| (Some(key), Value::from(&*text.to_string())),
+};
 
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        Ok(match op {
-            KvOp::Get(key) => KvRet::Value(text(record, "result", untupled(record, key, result))?),
-            KvOp::Put(..) | KvOp::Append(..) => {
-                done(record, result)?;
-                KvRet::Done
-            }
-        })
-    }
+const TEXT: ResultNotation<Text> = ResultNotation {
+    text: "the string",
+    read: |returned| text(returned.record, "result", without_pair(returned, true)),
+    show: |text| Value::from(&*text.to_string()).to_string(),
+};
 
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            KvOp::Get(key) => keyed("get", key, Value::Null),
-            KvOp::Put(key, text) => keyed("put", key, Value::from(&*text.to_string())),
-            KvOp::Append(key, text) => keyed("append", key, Value::from(&*text.to_string())),
-        }
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        match ret {
-            KvRet::Value(text) => Value::from(&*text.to_string()).to_string(),
-            KvRet::Done => DONE.to_owned(),
-        }
-    }
+operations! {
+    Kv<Value>: KvOp<Value>, KvRet;
+    "get" ["read"] KEY(key) [KvOp::Get(key)] -> TEXT(text) [KvRet::Value(text)];
+    "put" ["write", "set"] KEY_TEXT(key, text) [KvOp::Put(key, text)] -> SUCCESS() [KvRet::Done];
+    "append" [] KEY_TEXT(key, text) [KvOp::Append(key, text)] -> SUCCESS() [KvRet::Done];
 }

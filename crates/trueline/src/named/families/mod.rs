@@ -1,51 +1,56 @@
-//! The notation in files of each specification's operations.
+//! Families: specifications with the notation of their operations in files.
 
 mod counters;
 mod locks;
 mod maps;
+pub(super) mod notation;
 mod queues;
 mod registers;
 mod sets;
-mod sync;
+pub(super) mod sync;
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
+use self::notation::Notation;
+use super::family::{AnyFamily, Family, Settle, Settled, SyncFamily, Synchronising, Typed};
 use super::quasi::Quasi;
+use super::registry::Options;
+use super::sequential::{AnyObject, Together};
 use super::table::SpecInfo;
-use super::{AnyFamily, Family, Options, Settle, Settled, SyncFamily, Synchronising, Typed, Written};
-use crate::history::{Record, Value};
-use crate::spec::interval::Signal;
-use crate::spec::sync as synchronising;
+use crate::history::Value;
+use crate::judge::{Criterion, Intervals, Synchronizing};
+use crate::spec::interval::{IntervalSpec, Signal};
+use crate::spec::sync::{self as synchronising, SyncSpec};
 use crate::spec::{
-    Array, Bag, BoundedQueue, CasRegister, ContainerRet, Counter, Deque, DisplacementQueue, FetchAdd, Kv, Log, Map,
-    MultiRegister, Multiset, Mutex, OnceCell, PriorityQueue, Queue, Register, RelaxedPriorityQueue, RelaxedQueue,
-    RelaxedStack, RwLock, Semaphore, Set, Spec, Stack, StackHeights,
+    Array, Bag, BoundedQueue, CasRegister, Counter, Deque, DisplacementQueue, FetchAdd, Kv, Log, Map, MultiRegister,
+    Multiset, Mutex, OnceCell, PriorityQueue, Queue, Register, RelaxedPriorityQueue, RelaxedQueue, RelaxedStack,
+    RwLock, Semaphore, Set, Spec, Stack, StackHeights,
 };
 
-/// The family of a specification whose operations have the notation of `W`.
+/// The family of a specification whose operations have the notation of `N`.
 #[derive(Debug)]
-struct Of<S: Spec, W = S> {
+struct Of<S: Spec, N = S> {
     spec: S,
     /// The function that [`Family::settle`] returns.
     settle: Option<Settle<S>>,
     process_matters: bool,
-    written: PhantomData<fn() -> W>,
+    notation: PhantomData<fn() -> N>,
 }
 
-impl<S: Spec, W> Of<S, W> {
+impl<S: Spec, N> Of<S, N> {
     fn new(spec: S) -> Self {
-        Self { spec, settle: None, process_matters: false, written: PhantomData }
+        Self { spec, settle: None, process_matters: false, notation: PhantomData }
     }
 }
 
-impl<S, W> Family for Of<S, W>
+impl<S, N> Family for Of<S, N>
 where
     S: Typed + Debug + Send + 'static,
-    W: Written<Op = S::Op, Ret = S::Ret> + Debug + 'static,
+    N: Notation<Op = S::Op, Ret = S::Ret> + Debug + 'static,
 {
     type Spec = S;
-    type Written = W;
+    type Notation = N;
 
     fn spec(&self) -> &S {
         &self.spec
@@ -60,33 +65,95 @@ where
     }
 }
 
+/// A specification that has a notation of its own.
+trait WithNotation: Typed + Notation<Op = <Self as Spec>::Op, Ret = <Self as Spec>::Ret> + Debug + Send + 'static {}
+
+impl<S: Typed + Notation<Op = <S as Spec>::Op, Ret = <S as Spec>::Ret> + Debug + Send + 'static> WithNotation for S {}
+
 /// Returns the family of a specification that has a notation of its own.
-fn of<S: Written + Typed + Debug + Send + 'static>(spec: S) -> Box<dyn AnyFamily> {
+fn of<S: WithNotation>(spec: S) -> Box<dyn AnyFamily> {
     Box::new(Of::<S>::new(spec))
 }
 
 /// Returns the family of a specification for which some questions depend on the whole history.
-fn settled<S: Written + Typed + Debug + Send + 'static>(spec: S, settle: Settle<S>) -> Box<dyn AnyFamily> {
+fn settled<S: WithNotation>(spec: S, settle: Settle<S>) -> Box<dyn AnyFamily> {
     Box::new(Of::<S> { settle: Some(settle), ..Of::new(spec) })
 }
 
 /// Returns the family of a relaxed specification that has the notation of the strict one.
-fn like<W, S>(spec: S) -> Box<dyn AnyFamily>
+fn like<N, S>(spec: S) -> Box<dyn AnyFamily>
 where
     S: Typed + Debug + Send + 'static,
-    W: Written<Op = S::Op, Ret = S::Ret> + Debug + 'static,
+    N: Notation<Op = S::Op, Ret = S::Ret> + Debug + 'static,
 {
-    Box::new(Of::<S, W>::new(spec))
+    Box::new(Of::<S, N>::new(spec))
 }
 
 /// Returns the family of a specification whose operations may be out of order by this factor.
-fn quasi<S: Written + Typed + Debug + Send + 'static>(spec: S, factor: u32) -> Box<dyn AnyFamily> {
+fn quasi<S: WithNotation>(spec: S, factor: u32) -> Box<dyn AnyFamily> {
     Box::new(Quasi { family: Of::<S>::new(spec), factor })
 }
 
-/// Returns the family of a specification whose operations wait for each other.
-fn waiting<F: SyncFamily>(family: F) -> Box<dyn AnyFamily> {
-    Box::new(Synchronising(family))
+/// The family of a specification whose operations synchronize, with the notation of `N`.
+#[derive(Debug)]
+struct Waiting<S, N = S> {
+    spec: S,
+    notation: PhantomData<fn() -> N>,
+}
+
+impl<S, N> Waiting<S, N> {
+    fn new(spec: S) -> Self {
+        Self { spec, notation: PhantomData }
+    }
+}
+
+impl<S, N> SyncFamily for Waiting<S, N>
+where
+    S: SyncSpec<Op: 'static, Ret: 'static> + Debug + Send + 'static,
+    N: Notation<Op = S::Op, Ret = S::Ret> + Debug + 'static,
+{
+    type Op = S::Op;
+    type Ret = S::Ret;
+    type Notation = N;
+
+    fn criterion(&self) -> impl Criterion<Op = S::Op, Ret = S::Ret> {
+        Synchronizing(&self.spec)
+    }
+
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
+        Some(Box::new(Together::<S, N>::new(&self.spec)))
+    }
+}
+
+/// The family of a specification whose operations take several steps.
+#[derive(Debug)]
+struct InSteps<S>(S);
+
+impl<S, Op, Ret> SyncFamily for InSteps<S>
+where
+    S: IntervalSpec<Op = Op, Ret = Ret> + Notation<Op = Op, Ret = Ret> + Debug + Send + 'static,
+    Op: Clone + Debug + Send + Sync + 'static,
+    Ret: Clone + Eq + Debug + Send + Sync + 'static,
+{
+    type Op = Op;
+    type Ret = Ret;
+    type Notation = S;
+
+    fn criterion(&self) -> impl Criterion<Op = Op, Ret = Ret> {
+        Intervals(&self.0)
+    }
+
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
+        None
+    }
+}
+
+/// Returns the family of a specification whose operations synchronize.
+fn waiting<S, Op: 'static, Ret: 'static>(spec: S) -> Box<dyn AnyFamily>
+where
+    S: SyncSpec<Op = Op, Ret = Ret> + Notation<Op = Op, Ret = Ret> + Debug + Send + 'static,
+{
+    Box::new(Synchronising(Waiting::<S>::new(spec)))
 }
 
 /// Returns the family of a specification, with its parameter.
@@ -137,16 +204,14 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
             let (k, relaxed_empty) = factor_and_empty(name, parameter)?;
             like::<PriorityQueue<Value>, _>(RelaxedPriorityQueue::new(k).relaxed_empty(relaxed_empty))
         }
-        "barrier" => waiting(sync::BarrierFamily(synchronising::Barrier::new(parties()?))),
+        "barrier" => waiting(synchronising::Barrier::new(parties()?)),
         "combining-barrier" => {
             let barrier = synchronising::Barrier::combining(parties()?, synchronising::Combine::Sum);
-            waiting(sync::CombiningBarrierFamily(barrier))
+            Box::new(Synchronising(Waiting::<_, sync::CombiningBarrier>::new(barrier)))
         }
-        "terminating-queue" => waiting(sync::TerminatingQueueFamily(synchronising::TerminatingQueue::new(parties()?))),
-        "terminating-queues" => {
-            waiting(sync::TerminatingQueuesFamily(synchronising::TerminatingQueues::new(parties()?)))
-        }
-        "broadcast" => waiting(sync::BroadcastFamily(synchronising::Broadcast::new(parties()?))),
+        "terminating-queue" => waiting(synchronising::TerminatingQueue::new(parties()?)),
+        "terminating-queues" => waiting(synchronising::TerminatingQueues::new(parties()?)),
+        "broadcast" => waiting(synchronising::Broadcast::new(parties()?)),
         name => {
             if let Some(parameter) = parameter {
                 let remedy = match name {
@@ -169,19 +234,19 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
                 "priority-queue" => of(PriorityQueue::new()),
                 "log" => settled(Log::new(), queues::settle_log),
                 "rwlock" => of(RwLock::new()),
-                "sync-channel" => waiting(sync::ChannelFamily(synchronising::Channel::new())),
-                "filter-channel" => waiting(sync::FilterChannelFamily(synchronising::FilterChannel)),
-                "men-women" => waiting(sync::MenWomenFamily(synchronising::MenWomen)),
-                "exchanger" => waiting(sync::ExchangerFamily(synchronising::Exchanger::new())),
-                "counter-channel" => waiting(sync::CounterChannelFamily(synchronising::CounterChannel::new())),
-                "two-families" => waiting(sync::TwoFamiliesFamily(synchronising::TwoFamilies)),
-                "one-family" => waiting(sync::OneFamilyFamily(synchronising::OneFamily)),
-                "abc" => waiting(sync::AbcFamily(synchronising::Abc)),
-                "enrollable-barrier" => waiting(sync::EnrollableBarrierFamily(synchronising::EnrollableBarrier)),
-                "timeout-channel" => waiting(sync::TimeoutChannelFamily(synchronising::TimeoutChannel::new())),
-                "timeout-exchanger" => waiting(sync::TimeoutExchangerFamily(synchronising::TimeoutExchanger::new())),
-                "closeable-channel" => waiting(sync::CloseableChannelFamily(synchronising::CloseableChannel::new())),
-                "signal" => waiting(sync::SignalFamily(Signal)),
+                "sync-channel" => waiting(synchronising::Channel::new()),
+                "filter-channel" => waiting(synchronising::FilterChannel),
+                "men-women" => waiting(synchronising::MenWomen),
+                "exchanger" => waiting(synchronising::Exchanger::new()),
+                "counter-channel" => waiting(synchronising::CounterChannel::new()),
+                "two-families" => waiting(synchronising::TwoFamilies),
+                "one-family" => waiting(synchronising::OneFamily),
+                "abc" => waiting(synchronising::Abc),
+                "enrollable-barrier" => waiting(synchronising::EnrollableBarrier),
+                "timeout-channel" => waiting(synchronising::TimeoutChannel::new()),
+                "timeout-exchanger" => waiting(synchronising::TimeoutExchanger::new()),
+                "closeable-channel" => waiting(synchronising::CloseableChannel::new()),
+                "signal" => Box::new(Synchronising(InSteps(Signal))),
                 name => unreachable!("{name} is in the table, but has no family"),
             }
         }
@@ -255,169 +320,4 @@ fn initial_value(spec: &str, text: &str) -> Result<Value, String> {
             }
         }
     })
-}
-
-/// Panics because the table and a family disagree on the names of operations; a test checks that they agree.
-fn not_in_table(name: &str) -> ! {
-    unreachable!("{name} is in the table, but its family does not read it")
-}
-
-fn record(f: &str, value: Value) -> Record {
-    Record { f: f.into(), key: None, value }
-}
-
-/// Returns the record of an operation with a key.
-fn keyed(f: &str, key: &Value, value: Value) -> Record {
-    Record { f: f.into(), key: Some(key.clone()), value }
-}
-
-fn pair(first: &Value, second: &Value) -> Value {
-    [first.clone(), second.clone()].into_iter().collect()
-}
-
-/// The text for a result that carries no information.
-const DONE: &str = "ok";
-
-fn show_option(value: Option<&Value>) -> String {
-    value.map_or_else(|| Value::Null.to_string(), Value::to_string)
-}
-
-fn without_key(record: &Record) -> Result<&Value, String> {
-    match &record.key {
-        None => Ok(&record.value),
-        Some(_) => Err(format!(
-            "{record} has a `key`, but this spec has no keys; call the field `object` if each key is an object of its own, or use the spec `map`"
-        )),
-    }
-}
-
-/// Returns the element that is added to a container, in which null means empty.
-fn element(record: &Record) -> Result<Value, String> {
-    let value = without_key(record)?;
-    if value.is_null() {
-        return Err(format!(
-            "`{}` has no element: its `value` is null or missing, and null means empty; give the element in `value`",
-            record.f
-        ));
-    }
-    Ok(value.clone())
-}
-
-/// Checks the result of an operation that may fail elsewhere (a full queue, a lock that is not free) but always
-/// succeeds here: every result is accepted except `false`, unless `false` repeats the argument.
-fn done(record: &Record, result: &Value) -> Result<(), String> {
-    if *result == Value::Bool(false) && record.value != *result {
-        return Err(format!(
-            "{record} returned false, but in this spec it always succeeds; log what did not happen as `fail`, or leave it out"
-        ));
-    }
-    Ok(())
-}
-
-fn whether(record: &Record, result: &Value) -> Result<bool, String> {
-    match result {
-        Value::Bool(value) => Ok(*value),
-        other => Err(format!(
-            "{record} returned {}, but must return true or false; give that as the `result` of the return",
-            brief(other)
-        )),
-    }
-}
-
-/// Returns whether a compare-and-set succeeded. Logs often repeat its argument if it did.
-fn swapped(record: &Record, result: &Value) -> Result<bool, String> {
-    if matches!(result, Value::List(_)) && *result == record.value { Ok(true) } else { whether(record, result) }
-}
-
-fn size(record: &Record, result: &Value) -> Result<usize, String> {
-    result.as_int().and_then(|size| usize::try_from(size).ok()).ok_or_else(|| {
-        format!(
-            "{record} returned {}, but must return a number that is not negative; give that as the `result` of the return",
-            brief(result)
-        )
-    })
-}
-
-fn brief(value: &Value) -> String {
-    let mut text = value.to_string();
-    if let Some((end, _)) = text.char_indices().nth(40) {
-        text.truncate(end);
-        text.push_str("...");
-    }
-    text
-}
-
-/// Returns the result of an operation that adds an element to a container, removes one, or reads one.
-fn container_ret(puts: bool, record: &Record, result: &Value) -> Result<ContainerRet<Value>, String> {
-    if puts {
-        done(record, result).map(|()| ContainerRet::Done)
-    } else {
-        Ok(ContainerRet::Value(element_or_empty(result)))
-    }
-}
-
-fn show_container_ret(ret: &ContainerRet<Value>) -> String {
-    match ret {
-        ContainerRet::Done => DONE.to_owned(),
-        ContainerRet::Value(value) => show_option(value.as_ref()),
-    }
-}
-
-fn element_or_empty(result: &Value) -> Option<Value> {
-    (!result.is_null()).then(|| result.clone())
-}
-
-/// Reads `[old new]`.
-fn old_and_new(record: &Record, value: &Value) -> Result<(Value, Value), String> {
-    match value {
-        Value::List(values) if values.len() == 2 => Ok((values[0].clone(), values[1].clone())),
-        other => Err(format!(
-            "`{}` has the argument {}, but needs a list of two, the old value and the new one; write \"value\":[1,2]",
-            record.f,
-            brief(other)
-        )),
-    }
-}
-
-/// Returns the key and the rest of the argument.
-///
-/// Without the field `key`, the argument is `[key rest]`. For an operation that needs only a key, it is the key, or
-/// `[key null]` as in Jepsen's independent tests.
-fn key_and_rest(record: &Record, only_key: bool) -> Result<(Value, Value), String> {
-    if let Some(key) = &record.key {
-        return Ok((key.clone(), record.value.clone()));
-    }
-    if let Some((key, rest)) = tuple(&record.value) {
-        if !only_key || rest.is_null() {
-            return Ok((key.clone(), rest.clone()));
-        }
-    }
-    if !only_key {
-        return Err(format!(
-            "`{}` has the argument {}, but needs a key too; give it in the field `key`, or write \"value\":[key, ..]",
-            record.f,
-            brief(&record.value)
-        ));
-    }
-    if record.value.is_null() {
-        return Err(format!("`{}` has no key; give it in the field `key` or in `value`", record.f));
-    }
-    Ok((record.value.clone(), Value::Null))
-}
-
-fn tuple(value: &Value) -> Option<(&Value, &Value)> {
-    match value {
-        Value::List(values) if values.len() == 2 => Some((&values[0], &values[1])),
-        _ => None,
-    }
-}
-
-/// Returns the result of an operation with a key: the value if the result is `[key value]` and the call gave its key in
-/// such a pair, otherwise the result itself.
-fn untupled<'result>(record: &Record, key: &Value, result: &'result Value) -> &'result Value {
-    let came_in_a_tuple = record.key.is_none() && tuple(&record.value).is_some_and(|(first, _)| first == key);
-    match tuple(result) {
-        Some((first, value)) if came_in_a_tuple && first == key => value,
-        _ => result,
-    }
 }

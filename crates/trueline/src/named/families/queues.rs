@@ -1,216 +1,107 @@
 //! Queues, stacks and logs.
 
-use super::{
-    DONE, Settled, Written, brief, container_ret, done, element, element_or_empty, not_in_table, record,
-    show_container_ret, show_option, size, tuple, whether, without_key,
+use super::Settled;
+use super::notation::{
+    ANY, ELEMENT, NOTHING, OR_EMPTY, ResultNotation, Return, SIZE, SUCCESS, WHETHER, brief, element_or_empty,
+    must_return, operations, show_option, size, tuple, whether,
 };
-use crate::history::{ProcessId, Record, Value};
+use crate::history::Value;
 use crate::spec::{
-    BoundedQueue, BoundedQueueOp, BoundedQueueRet, Deque, DequeOp, Log, LogOp, LogRet, PriorityQueue, PriorityQueueOp,
+    BoundedQueue, BoundedQueueRet, ContainerRet, Deque, DequeOp, Log, LogOp, LogRet, PriorityQueue, PriorityQueueOp,
     Queue, QueueOp, Stack, StackHeights, StackHeightsOp, StackHeightsRet, StackOp,
 };
 
-impl Written for Queue<Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        without_key(record)?;
-        Ok(match name {
-            "enqueue" => QueueOp::Enqueue(element(record)?),
-            "dequeue" => QueueOp::Dequeue,
-            "peek" => QueueOp::Peek,
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        container_ret(matches!(op, QueueOp::Enqueue(_)), record, result)
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            QueueOp::Enqueue(value) => record("enqueue", value.clone()),
-            QueueOp::Dequeue => record("dequeue", Value::Null),
-            QueueOp::Peek => record("peek", Value::Null),
-        }
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        show_container_ret(ret)
-    }
+operations! {
+    Queue<Value>: QueueOp<Value>, ContainerRet<Value>;
+    "enqueue" ["enq", "push", "put", "insert", "add", "offer"]
+        ELEMENT(value) [QueueOp::Enqueue(value)] -> SUCCESS() [ContainerRet::Done];
+    "dequeue" ["deq", "pop", "take", "poll"]
+        NOTHING() [QueueOp::Dequeue] -> OR_EMPTY(value) [ContainerRet::Value(value)];
+    "peek" ["front"] NOTHING() [QueueOp::Peek] -> OR_EMPTY(value) [ContainerRet::Value(value)];
 }
 
-/// Returns whether there was room for an element. If there was, logs may omit the result or repeat the element.
-fn accepted(record: &Record, result: &Value) -> Result<bool, String> {
-    if *result != record.value {
-        return if result.is_null() { Ok(true) } else { whether(record, result) };
-    }
-    match result {
-        Value::Bool(false) => Err(format!(
-            "{record} returned false, which may be the element again or mean that the queue was full; let the elements be other values"
-        )),
-        _ => Ok(true),
-    }
+/// Whether there was room for an element. If there was, logs may omit the result or repeat the element.
+const ACCEPTED: ResultNotation<bool> = ResultNotation {
+    text: "false if the queue was full; true, nothing or the element if not",
+    read: |returned| {
+        let Return { record, result, .. } = returned;
+        match result {
+            Value::Bool(false) if record.value == **result => Err(format!(
+                "{record} returned false, which may be the element again or mean that the queue was full; let the elements be other values"
+            )),
+            result if record.value == **result || result.is_null() => Ok(true),
+            _ => whether(returned),
+        }
+    },
+    ..WHETHER
+};
+
+operations! {
+    BoundedQueue<Value>: QueueOp<Value>, BoundedQueueRet<Value>;
+    "enqueue" ["enq", "push", "put", "insert", "add", "offer"]
+        ELEMENT(value) [QueueOp::Enqueue(value)] -> ACCEPTED(accepted) [BoundedQueueRet::Accepted(accepted)];
+    "dequeue" ["deq", "pop", "take", "poll"]
+        NOTHING() [QueueOp::Dequeue] -> OR_EMPTY(value) [BoundedQueueRet::Value(value)];
+    "peek" ["front"] NOTHING() [QueueOp::Peek] -> OR_EMPTY(value) [BoundedQueueRet::Value(value)];
 }
 
-impl Written for BoundedQueue<Value> {
-    fn read_op(name: &str, process: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        Queue::read_op(name, process, record)
-    }
-
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        Ok(match op {
-            BoundedQueueOp::Enqueue(_) => BoundedQueueRet::Accepted(accepted(record, result)?),
-            BoundedQueueOp::Dequeue | BoundedQueueOp::Peek => BoundedQueueRet::Value(element_or_empty(result)),
-        })
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        Queue::show_op(op)
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        match ret {
-            BoundedQueueRet::Accepted(accepted) => accepted.to_string(),
-            BoundedQueueRet::Value(value) => show_option(value.as_ref()),
-        }
-    }
+operations! {
+    Stack<Value>: StackOp<Value>, ContainerRet<Value>;
+    "push" ["put", "insert", "add"] ELEMENT(value) [StackOp::Push(value)] -> SUCCESS() [ContainerRet::Done];
+    "pop" ["take", "remove"] NOTHING() [StackOp::Pop] -> OR_EMPTY(value) [ContainerRet::Value(value)];
+    "top" ["peek"] NOTHING() [StackOp::Top] -> OR_EMPTY(value) [ContainerRet::Value(value)];
 }
 
-impl Written for Stack<Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        without_key(record)?;
-        Ok(match name {
-            "push" => StackOp::Push(element(record)?),
-            "pop" => StackOp::Pop,
-            "top" => StackOp::Top,
-            name => not_in_table(name),
-        })
-    }
+/// `[height value]`; 0 or null if the stack was empty.
+const POPPED: ResultNotation<(usize, Option<Value>)> = ResultNotation {
+    text: "[height element] with the height before, or 0 if empty",
+    read: |returned| {
+        let (height, value) = match (tuple(returned.result), returned.result) {
+            (Some((height, value)), _) => (height.as_int(), element_or_empty(value)),
+            (None, Value::Null | Value::Int(0)) => (Some(0), None),
+            (None, _) => (None, None),
+        };
+        let height = height.and_then(|height| usize::try_from(height).ok());
+        height
+            .map(|height| (height, value))
+            .ok_or_else(|| must_return(returned, "[height value] with the height before, or 0 if the stack was empty"))
+    },
+    show: |(height, value)| format!("[{height},{}]", show_option(value.as_ref())),
+};
 
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        container_ret(matches!(op, StackOp::Push(_)), record, result)
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            StackOp::Push(value) => record("push", value.clone()),
-            StackOp::Pop => record("pop", Value::Null),
-            StackOp::Top => record("top", Value::Null),
-        }
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        show_container_ret(ret)
-    }
+operations! {
+    StackHeights<Value>: StackHeightsOp<Value>, StackHeightsRet<Value>;
+    "push" ["put", "insert", "add"]
+        ELEMENT(value) [StackHeightsOp::Push(value)]
+        -> SIZE "the height before" (height) [StackHeightsRet::Pushed(height)];
+    "pop" ["take", "remove"]
+        NOTHING() [StackHeightsOp::Pop] -> POPPED(height, value) [StackHeightsRet::Popped { height, value }];
 }
 
-/// Reads `[height value]`; 0 or null if the stack was empty.
-fn popped(record: &Record, result: &Value) -> Result<StackHeightsRet<Value>, String> {
-    let (height, value) = match (tuple(result), result) {
-        (Some((height, value)), _) => (height.as_int(), element_or_empty(value)),
-        (None, Value::Null | Value::Int(0)) => (Some(0), None),
-        (None, _) => (None, None),
-    };
-    match height.and_then(|height| usize::try_from(height).ok()) {
-        Some(height) => Ok(StackHeightsRet::Popped { height, value }),
-        None => Err(format!(
-            "{record} returned {}, but must return [height value] with the height before, or 0 if the stack was empty; give that as the `result` of the return",
-            brief(result)
-        )),
-    }
+operations! {
+    Deque<Value>: DequeOp<Value>, ContainerRet<Value>;
+    "push-front" ["push-left", "add-first", "offer-first"]
+        ELEMENT(value) [DequeOp::PushFront(value)] -> SUCCESS() [ContainerRet::Done];
+    "push-back" ["push-right", "add-last", "offer-last"]
+        ELEMENT(value) [DequeOp::PushBack(value)] -> SUCCESS() [ContainerRet::Done];
+    "pop-front" ["pop-left", "remove-first", "poll-first"]
+        NOTHING() [DequeOp::PopFront] -> OR_EMPTY(value) [ContainerRet::Value(value)];
+    "pop-back" ["pop-right", "remove-last", "poll-last"]
+        NOTHING() [DequeOp::PopBack] -> OR_EMPTY(value) [ContainerRet::Value(value)];
+    "peek-front" ["front", "peek-left", "peek-first"]
+        NOTHING() [DequeOp::PeekFront] -> OR_EMPTY(value) [ContainerRet::Value(value)];
+    "peek-back" ["back", "peek-right", "peek-last"]
+        NOTHING() [DequeOp::PeekBack] -> OR_EMPTY(value) [ContainerRet::Value(value)];
 }
 
-impl Written for StackHeights<Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        without_key(record)?;
-        Ok(match name {
-            "push" => StackHeightsOp::Push(element(record)?),
-            "pop" => StackHeightsOp::Pop,
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        match op {
-            StackHeightsOp::Push(_) => Ok(StackHeightsRet::Pushed(size(record, result)?)),
-            StackHeightsOp::Pop => popped(record, result),
-        }
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            StackHeightsOp::Push(value) => record("push", value.clone()),
-            StackHeightsOp::Pop => record("pop", Value::Null),
-        }
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        match ret {
-            StackHeightsRet::Pushed(height) => height.to_string(),
-            StackHeightsRet::Popped { height, value } => format!("[{height},{}]", show_option(value.as_ref())),
-        }
-    }
-}
-
-impl Written for Deque<Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        without_key(record)?;
-        Ok(match name {
-            "push-front" => DequeOp::PushFront(element(record)?),
-            "push-back" => DequeOp::PushBack(element(record)?),
-            "pop-front" => DequeOp::PopFront,
-            "pop-back" => DequeOp::PopBack,
-            "peek-front" => DequeOp::PeekFront,
-            "peek-back" => DequeOp::PeekBack,
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        container_ret(matches!(op, DequeOp::PushFront(_) | DequeOp::PushBack(_)), record, result)
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            DequeOp::PushFront(value) => record("push-front", value.clone()),
-            DequeOp::PushBack(value) => record("push-back", value.clone()),
-            DequeOp::PopFront => record("pop-front", Value::Null),
-            DequeOp::PopBack => record("pop-back", Value::Null),
-            DequeOp::PeekFront => record("peek-front", Value::Null),
-            DequeOp::PeekBack => record("peek-back", Value::Null),
-        }
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        show_container_ret(ret)
-    }
-}
-
-impl Written for PriorityQueue<Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        without_key(record)?;
-        Ok(match name {
-            "insert" => PriorityQueueOp::Insert(element(record)?),
-            "delete-min" => PriorityQueueOp::DeleteMin,
-            "peek-min" => PriorityQueueOp::PeekMin,
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        container_ret(matches!(op, PriorityQueueOp::Insert(_)), record, result)
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            PriorityQueueOp::Insert(value) => record("insert", value.clone()),
-            PriorityQueueOp::DeleteMin => record("delete-min", Value::Null),
-            PriorityQueueOp::PeekMin => record("peek-min", Value::Null),
-        }
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        show_container_ret(ret)
-    }
+operations! {
+    PriorityQueue<Value>: PriorityQueueOp<Value>, ContainerRet<Value>;
+    "insert" ["add", "enqueue", "enq", "push", "put", "offer"]
+        ELEMENT(value) [PriorityQueueOp::Insert(value)] -> SUCCESS() [ContainerRet::Done];
+    "delete-min" ["remove-min", "extract-min", "pop-min", "dequeue", "deq", "pop", "poll", "take"]
+        NOTHING() [PriorityQueueOp::DeleteMin] -> OR_EMPTY(value) [ContainerRet::Value(value)];
+    "peek-min" ["peek", "min", "find-min", "get-min"]
+        NOTHING() [PriorityQueueOp::PeekMin] -> OR_EMPTY(value) [ContainerRet::Value(value)];
 }
 
 /// Decides the meaning of the numbers that appends returned: the index, or the element repeated, which shows only that
@@ -230,55 +121,46 @@ pub(super) fn settle_log(
     Ok(None)
 }
 
-impl Written for Log<Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        let value = without_key(record)?;
-        Ok(match name {
-            "append" => LogOp::Append(value.clone()),
-            "read" => LogOp::Read,
-            "size" => LogOp::Size,
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        Ok(match (op, result) {
-            // The element repeated, unless it could be an index: see `settle_log`.
-            (LogOp::Append(element), result) if element == result && size(record, result).is_err() => LogRet::Done,
-            (LogOp::Append(_), Value::Null | Value::Bool(true)) => LogRet::Done,
-            (LogOp::Append(_), Value::Bool(false)) => {
-                done(record, result)?;
-                LogRet::Done
-            }
-            (LogOp::Append(_), index) => LogRet::Index(size(record, index)?),
-            (LogOp::Read, Value::List(values)) => LogRet::Values(values.iter().cloned().collect()),
-            (LogOp::Read, other) => {
-                return Err(format!(
-                    "{record} returned {}, but must return the list of all values; give that as the `result` of the return, [] for none",
-                    brief(other)
-                ));
-            }
-            (LogOp::Size, result) => LogRet::Size(size(record, result)?),
-        })
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            LogOp::Append(value) => record("append", value.clone()),
-            LogOp::Read => record("read", Value::Null),
-            LogOp::Size => record("size", Value::Null),
+fn show_log_ret(ret: LogRet<Value>) -> String {
+    match ret {
+        LogRet::Done => (SUCCESS.show)(()),
+        LogRet::Index(number) | LogRet::Size(number) => number.to_string(),
+        LogRet::Values(values) => {
+            let mut values: Vec<Value> = values.iter().cloned().collect();
+            values.reverse();
+            values.into_iter().collect::<Value>().to_string()
         }
     }
+}
 
-    fn show_ret(ret: &Self::Ret) -> String {
-        match ret {
-            LogRet::Done => DONE.to_owned(),
-            LogRet::Index(number) | LogRet::Size(number) => number.to_string(),
-            LogRet::Values(values) => {
-                let mut values: Vec<Value> = values.iter().cloned().collect();
-                values.reverse();
-                values.into_iter().collect::<Value>().to_string()
-            }
-        }
-    }
+const APPENDED: ResultNotation<LogRet<Value>> = ResultNotation {
+    text: "its index, from 0 on; or nothing, or the element: a number is the element if all appends return their elements",
+    read: |returned| match returned.result {
+        // The element repeated, unless it could be an index: see `settle_log`.
+        result if *result == returned.record.value && size(returned).is_err() => Ok(LogRet::Done),
+        Value::Null | Value::Bool(true) => Ok(LogRet::Done),
+        Value::Bool(false) => (SUCCESS.read)(returned).map(|()| LogRet::Done),
+        _ => size(returned).map(LogRet::Index),
+    },
+    show: show_log_ret,
+};
+
+const ALL_ELEMENTS: ResultNotation<LogRet<Value>> = ResultNotation {
+    text: "the list of all elements",
+    read: |returned| match returned.result {
+        Value::List(values) => Ok(LogRet::Values(values.iter().cloned().collect())),
+        other => Err(format!(
+            "{} returned {}, but must return the list of all values; give that as the `result` of the return, [] for none",
+            returned.record,
+            brief(other)
+        )),
+    },
+    show: show_log_ret,
+};
+
+operations! {
+    Log<Value>: LogOp<Value>, LogRet<Value>;
+    "append" ["add", "write", "push"] ANY "the element" (value) [LogOp::Append(value)] -> APPENDED(ret) [ret];
+    "read" ["r", "get", "list"] NOTHING() [LogOp::Read] -> ALL_ELEMENTS(ret) [ret];
+    "size" ["len", "count"] NOTHING() [LogOp::Size] -> SIZE(size) [LogRet::Size(size)];
 }

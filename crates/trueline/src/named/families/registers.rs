@@ -1,84 +1,37 @@
 //! Registers, alone and by key or index, and cells.
 
-use super::{
-    DONE, Written, brief, element, element_or_empty, key_and_rest, not_in_table, old_and_new, pair, record,
-    show_option, swapped, untupled, whether, without_key,
+use super::notation::{
+    ANY, ArgumentNotation, DONE, ELEMENT, IGNORED, NOTHING, OR_EMPTY, ResultNotation, SWAPPED, VALUE, WHETHER, brief,
+    key_and_rest, old_and_new, operations, pair, without_key, without_pair,
 };
-use crate::history::{ProcessId, Record, Value};
+use crate::history::{Record, Value};
 use crate::spec::{
-    Array, ArrayOp, ArrayRet, CasRegister, CasRegisterOp, CasRegisterRet, MicroOp, MultiRegister, OnceCell, OnceCellOp,
-    OnceCellRet, Register, RegisterOp, RegisterRet,
+    Array, ArrayOp, ArrayRet, CasRegister, CasRegisterOp, CasRegisterRet, MicroOp, MultiRegister, MultiRegisterOp,
+    MultiRegisterRet, OnceCell, OnceCellOp, OnceCellRet, Register, RegisterOp, RegisterRet,
 };
 
-impl Written for Register<Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        let value = without_key(record)?;
-        Ok(match name {
-            "read" => RegisterOp::Read,
-            "write" => RegisterOp::Write(value.clone()),
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(_: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        Ok(match op {
-            RegisterOp::Read => RegisterRet::Value(result.clone()),
-            RegisterOp::Write(_) => RegisterRet::Done,
-        })
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            RegisterOp::Read => record("read", Value::Null),
-            RegisterOp::Write(value) => record("write", value.clone()),
-        }
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        match ret {
-            RegisterRet::Value(value) => value.to_string(),
-            RegisterRet::Done => DONE.to_owned(),
-        }
-    }
+operations! {
+    Register<Value>: RegisterOp<Value>, RegisterRet<Value>;
+    "read" ["r", "get", "load"] NOTHING() [RegisterOp::Read] -> VALUE(value) [RegisterRet::Value(value)];
+    "write" ["w", "put", "set", "store"]
+        ANY "the new value" (value) [RegisterOp::Write(value)] -> IGNORED() [RegisterRet::Done];
 }
 
-impl Written for CasRegister<Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        let value = without_key(record)?;
-        Ok(match name {
-            "read" => CasRegisterOp::Read,
-            "write" => CasRegisterOp::Write(value.clone()),
-            "cas" => {
-                let (expected, new) = old_and_new(record, value)?;
-                CasRegisterOp::Cas { expected, new }
-            }
-            name => not_in_table(name),
-        })
-    }
+/// The value before and the value after.
+const OLD_NEW: ArgumentNotation<(Value, Value)> = ArgumentNotation {
+    text: "[old new]",
+    read: |call| old_and_new(call.record, without_key(call.record)?),
+    write: |(expected, new)| (None, pair(expected, new)),
+};
 
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        Ok(match op {
-            CasRegisterOp::Read => CasRegisterRet::Value(result.clone()),
-            CasRegisterOp::Write(_) => CasRegisterRet::Done,
-            CasRegisterOp::Cas { .. } => CasRegisterRet::Swapped(swapped(record, result)?),
-        })
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            CasRegisterOp::Read => record("read", Value::Null),
-            CasRegisterOp::Write(value) => record("write", value.clone()),
-            CasRegisterOp::Cas { expected, new } => record("cas", pair(expected, new)),
-        }
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        match ret {
-            CasRegisterRet::Value(value) => value.to_string(),
-            CasRegisterRet::Done => DONE.to_owned(),
-            CasRegisterRet::Swapped(swapped) => swapped.to_string(),
-        }
-    }
+operations! {
+    CasRegister<Value>: CasRegisterOp<Value>, CasRegisterRet<Value>;
+    "read" ["r", "get", "load"] NOTHING() [CasRegisterOp::Read] -> VALUE(value) [CasRegisterRet::Value(value)];
+    "write" ["w", "put", "set", "store"]
+        ANY "the new value" (value) [CasRegisterOp::Write(value)] -> IGNORED() [CasRegisterRet::Done];
+    "cas" ["compare-and-set", "compare-and-swap", "compare-exchange"]
+        OLD_NEW(expected, new) [CasRegisterOp::Cas { expected, new }]
+        -> SWAPPED(swapped) [CasRegisterRet::Swapped(swapped)];
 }
 
 /// A read or a write, and the value of its list entry: for a read, the value that it returned.
@@ -110,22 +63,36 @@ fn micro_ops(record: &Record, list: &Value) -> Result<Vec<Access>, String> {
     accesses.iter().map(read).collect()
 }
 
-impl Written for MultiRegister<Value, Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        let value = without_key(record)?;
-        match name {
-            "txn" => Ok(micro_ops(record, value)?.into_iter().map(|(access, _)| access).collect()),
-            name => not_in_table(name),
-        }
-    }
+const TRANSACTION: ArgumentNotation<MultiRegisterOp<Value, Value>> = ArgumentNotation {
+    text: "[[f key value]..], where f is read (r) or write (w)",
+    read: |call| {
+        let accesses = micro_ops(call.record, without_key(call.record)?)?;
+        Ok(accesses.into_iter().map(|(access, _)| access).collect())
+    },
+    write: |op| {
+        let shown = |access: &MicroOp<Value, Value>| {
+            let (f, key, value) = match access {
+                MicroOp::Read(key) => ("read", key, &Value::Null),
+                MicroOp::Write(key, value) => ("write", key, value),
+            };
+            [Value::from(f), key.clone(), value.clone()].into_iter().collect()
+        };
+        (None, op.0.iter().map(shown).collect())
+    },
+};
 
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
+const VALUES_READ: ResultNotation<MultiRegisterRet<Value>> = ResultNotation {
+    text: "the same list with the values that were read",
+    read: |returned| {
+        let (record, result) = (returned.record, returned.result);
         let is_read = |access: &MicroOp<Value, Value>| matches!(access, MicroOp::Read(_));
-        if result.is_null() && !op.0.iter().any(is_read) {
+        let called = micro_ops(record, &record.value)?;
+        let called = called.iter().map(|(access, _)| access);
+        if result.is_null() && !called.clone().any(is_read) {
             return Ok([].into_iter().collect());
         }
         let accesses = micro_ops(record, result)?;
-        if !accesses.iter().map(|(access, _)| access).eq(op.0.iter()) {
+        if !accesses.iter().map(|(access, _)| access).eq(called) {
             return Err(format!(
                 "`{}` returned {}, but must return its own list {} with the values that it read filled in; give that as the `result` of the return",
                 record.f,
@@ -134,37 +101,29 @@ impl Written for MultiRegister<Value, Value> {
             ));
         }
         Ok(accesses.into_iter().filter(|(access, _)| is_read(access)).map(|(_, value)| value).collect())
-    }
+    },
+    show: |ret| if ret.0.is_empty() { DONE.to_owned() } else { Value::List(ret.0).to_string() },
+};
 
-    fn show_op(op: &Self::Op) -> Record {
-        let shown = |access: &MicroOp<Value, Value>| {
-            let (f, key, value) = match access {
-                MicroOp::Read(key) => ("read", key, &Value::Null),
-                MicroOp::Write(key, value) => ("write", key, value),
-            };
-            [Value::from(f), key.clone(), value.clone()].into_iter().collect()
-        };
-        record("txn", op.0.iter().map(shown).collect())
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        if ret.0.is_empty() { DONE.to_owned() } else { Value::List(ret.0.clone()).to_string() }
-    }
-
-    fn write_ret(record: &Record, ret: &Self::Ret) -> Value {
-        let mut read = ret.0.iter();
-        let Value::List(accesses) = &record.value else { return Value::Null };
-        let filled = accesses.iter().map(|access| match access {
-            Value::List(parts) => match parts.as_ref() {
-                [f, key, Value::Null] => {
-                    [f.clone(), key.clone(), read.next().cloned().unwrap_or_default()].into_iter().collect()
-                }
-                _ => access.clone(),
-            },
+/// Returns the argument of a transaction, with the values that it read.
+fn filled_in(record: &Record, ret: &MultiRegisterRet<Value>) -> Value {
+    let mut read = ret.0.iter();
+    let Value::List(accesses) = &record.value else { return Value::Null };
+    let filled = accesses.iter().map(|access| match access {
+        Value::List(parts) => match parts.as_ref() {
+            [f, key, Value::Null] => {
+                [f.clone(), key.clone(), read.next().cloned().unwrap_or_default()].into_iter().collect()
+            }
             _ => access.clone(),
-        });
-        filled.collect()
-    }
+        },
+        _ => access.clone(),
+    });
+    filled.collect()
+}
+
+operations! {
+    MultiRegister<Value, Value>: MultiRegisterOp<Value, Value>, MultiRegisterRet<Value>, write_ret: filled_in;
+    "txn" ["transaction"] TRANSACTION(op) [op] -> VALUES_READ(ret) [ret];
 }
 
 fn index(record: &Record, key: &Value) -> Result<usize, String> {
@@ -177,72 +136,42 @@ fn index(record: &Record, key: &Value) -> Result<usize, String> {
     })
 }
 
-impl Written for Array<Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        Ok(match name {
-            "read" => ArrayOp::Read(index(record, &key_and_rest(record, true)?.0)?),
-            "write" => {
-                let (key, value) = key_and_rest(record, false)?;
-                ArrayOp::Write(index(record, &key)?, value)
-            }
-            name => not_in_table(name),
-        })
-    }
+const INDEX: ArgumentNotation<usize> = ArgumentNotation {
+    text: "the index, unless the field `key` has it",
+    read: |call| index(call.record, &key_and_rest(call.record, true)?.0),
+    write: |index| (INDEX_VALUE.write)((index, Value::Null)),
+};
 
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        Ok(match op {
-            ArrayOp::Read(_) => ArrayRet::Value(untupled(record, &key_and_rest(record, true)?.0, result).clone()),
-            ArrayOp::Write(..) => ArrayRet::Done,
-        })
-    }
+const INDEX_VALUE: ArgumentNotation<(usize, Value)> = ArgumentNotation {
+    text: "[index value], or the value if the field `key` has the index",
+    read: |call| {
+        let (key, value) = key_and_rest(call.record, false)?;
+        Ok((index(call.record, &key)?, value))
+    },
+    // The index was read from an integer that fits.
+    write: |(index, value)| (Some(Value::Int(i64::try_from(index).unwrap_or(i64::MAX))), value),
+};
 
-    fn show_op(op: &Self::Op) -> Record {
-        let (f, index, value) = match op {
-            ArrayOp::Read(index) => ("read", *index, Value::Null),
-            ArrayOp::Write(index, value) => ("write", *index, value.clone()),
-        };
-        // The index was read from an integer that fits.
-        Record { f: f.into(), key: Some(Value::Int(i64::try_from(index).unwrap_or(i64::MAX))), value }
-    }
+/// The value at an index.
+const AT_INDEX: ResultNotation<Value> =
+    ResultNotation { read: |returned| Ok(without_pair(returned, true).clone()), ..VALUE };
 
-    fn show_ret(ret: &Self::Ret) -> String {
-        match ret {
-            ArrayRet::Value(value) => value.to_string(),
-            ArrayRet::Done => DONE.to_owned(),
-        }
-    }
+operations! {
+    Array<Value>: ArrayOp<Value>, ArrayRet<Value>;
+    "read" ["r", "get", "load"] INDEX(index) [ArrayOp::Read(index)] -> AT_INDEX(value) [ArrayRet::Value(value)];
+    "write" ["w", "put", "set", "store"]
+        INDEX_VALUE(index, value) [ArrayOp::Write(index, value)] -> IGNORED() [ArrayRet::Done];
 }
 
-impl Written for OnceCell<Value> {
-    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
-        without_key(record)?;
-        Ok(match name {
-            "set" => OnceCellOp::Set(element(record)?),
-            "get" => OnceCellOp::Get,
-            "get-or-init" => OnceCellOp::GetOrInit(element(record)?),
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
-        Ok(match op {
-            OnceCellOp::Set(_) => OnceCellRet::Stored(whether(record, result)?),
-            OnceCellOp::Get | OnceCellOp::GetOrInit(_) => OnceCellRet::Value(element_or_empty(result)),
-        })
-    }
-
-    fn show_op(op: &Self::Op) -> Record {
-        match op {
-            OnceCellOp::Set(value) => record("set", value.clone()),
-            OnceCellOp::Get => record("get", Value::Null),
-            OnceCellOp::GetOrInit(value) => record("get-or-init", value.clone()),
-        }
-    }
-
-    fn show_ret(ret: &Self::Ret) -> String {
-        match ret {
-            OnceCellRet::Stored(stored) => stored.to_string(),
-            OnceCellRet::Value(value) => show_option(value.as_ref()),
-        }
-    }
+operations! {
+    OnceCell<Value>: OnceCellOp<Value>, OnceCellRet<Value>;
+    "set" ["init", "write", "put", "store"]
+        ELEMENT "the value" (value) [OnceCellOp::Set(value)]
+        -> WHETHER "true if it was stored" (stored) [OnceCellRet::Stored(stored)];
+    "get" ["read", "load"]
+        NOTHING() [OnceCellOp::Get]
+        -> OR_EMPTY "the value, or null if there is none" (value) [OnceCellRet::Value(value)];
+    "get-or-init" ["get-or-set", "get-or-insert"]
+        ELEMENT "the value" (value) [OnceCellOp::GetOrInit(value)]
+        -> OR_EMPTY "the value that is there afterwards" (value) [OnceCellRet::Value(value)];
 }

@@ -1,15 +1,15 @@
 //! Objects whose operations wait for each other.
 
-use super::{DONE, done, element, element_or_empty, not_in_table, record, show_option, whether, without_key};
-use crate::history::{ProcessId, Record, Value};
-use crate::judge::{Criterion, Intervals, Synchronizing};
-use crate::named::SyncFamily;
-use crate::named::sequential::{AnyObject, Together};
-use crate::spec::interval::{IntervalSpec, Signal, SignalOp};
+use super::notation::{
+    ArgumentNotation, Call, ELEMENT, IGNORED, NOTHING, NOTHING_AT_ANY_KEY, OR_EMPTY, ResultNotation, SUCCESS, VALUE,
+    WHETHER, brief, element, operations, pair, tuple, without_key,
+};
+use crate::history::{Record, Value};
+use crate::spec::interval::{Signal, SignalOp};
 use crate::spec::sync::{
     Abc, AbcOp, Barrier, BarrierOp, Broadcast, Channel, ChannelOp, ChannelRet, CloseableChannel, CloseableChannelOp,
     CloseableChannelRet, CounterChannel, CounterChannelRet, EnrollableBarrier, EnrollableBarrierOp, Exchanger, Filter,
-    FilterChannel, FilterChannelOp, MenWomen, MenWomenOp, OneFamily, SyncSpec, TerminatingQueue, TerminatingQueueOp,
+    FilterChannel, FilterChannelOp, MenWomen, MenWomenOp, OneFamily, TerminatingQueue, TerminatingQueueOp,
     TerminatingQueueRet, TerminatingQueues, TerminatingQueuesOp, TimeoutChannel, TimeoutChannelRet, TimeoutExchanger,
     TwoFamilies, TwoFamiliesOp,
 };
@@ -19,355 +19,76 @@ fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> 
     value.as_int().and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
         format!(
             "{record} has {}, but needs a number that is neither negative nor too large; give that instead",
-            super::brief(value)
+            brief(value)
         )
     })
 }
 
+/// Returns the number of the process that calls.
+fn process(call: &Call<'_>) -> u32 {
+    call.process.expect("operations that wait for each other have processes").0
+}
+
 /// Reads the identity of the caller: the argument, or the number of the process if there is no argument.
-fn me<N: TryFrom<i64>>(process: ProcessId, record: &Record) -> Result<N, String> {
-    match without_key(record)? {
-        Value::Null => number(record, &Value::Int(i64::from(process.0))),
-        value => number(record, value),
+fn me<N: TryFrom<i64>>(call: &Call<'_>) -> Result<N, String> {
+    match without_key(call.record)? {
+        Value::Null => number(call.record, &Value::Int(i64::from(process(call)))),
+        value => number(call.record, value),
     }
 }
 
 /// Reads a list of two values.
-fn two<'v>(record: &Record, value: &'v Value) -> Result<[&'v Value; 2], String> {
-    match value {
-        Value::List(values) => match values.as_ref() {
-            [one, other] => Ok([one, other]),
-            _ => Err(format!("{record} has {}, but needs a list of two; write [1,2]", super::brief(value))),
-        },
-        _ => Err(format!("{record} has {}, but needs a list of two; write [1,2]", super::brief(value))),
-    }
+fn two<'v>(record: &Record, value: &'v Value) -> Result<(&'v Value, &'v Value), String> {
+    tuple(value).ok_or_else(|| format!("{record} has {}, but needs a list of two; write [1,2]", brief(value)))
 }
 
 fn int(number: impl TryInto<i64>) -> Value {
     Value::Int(number.try_into().unwrap_or(i64::MAX))
 }
 
-fn list(numbers: (u64, u64)) -> String {
-    [int(numbers.0), int(numbers.1)].into_iter().collect::<Value>().to_string()
+const ME_TEXT: &str = "the caller, a number; the process if it is null";
+
+const ME: ArgumentNotation<u64> = ArgumentNotation { text: ME_TEXT, read: me, write: |me| (None, int(me)) };
+const ME_U32: ArgumentNotation<u32> = ArgumentNotation { text: ME_TEXT, read: me, write: |me| (None, int(me)) };
+
+const SENT: ArgumentNotation<Value> = ELEMENT.meaning("the value that is sent");
+
+const NUMBER: ResultNotation<u64> = ResultNotation {
+    text: "the number",
+    read: |returned| number(returned.record, returned.result),
+    show: |number| number.to_string(),
+};
+
+/// The identity of the partner.
+const OTHER: ResultNotation<u32> = ResultNotation {
+    text: "the number of the other",
+    read: |returned| number(returned.record, returned.result),
+    show: |number| number.to_string(),
+};
+
+operations! {
+    Channel<Value>: ChannelOp<Value>, ChannelRet<Value>;
+    "send" ["put", "write"] SENT(value) [ChannelOp::Send(value)] -> SUCCESS() [ChannelRet::Done];
+    "receive" ["recv", "take", "read"] NOTHING() [ChannelOp::Receive] -> VALUE(value) [ChannelRet::Value(value)];
 }
 
-/// Reads an operation of a channel.
-fn channel_op(name: &str, record: &Record) -> Result<ChannelOp<Value>, String> {
-    Ok(match name {
-        "send" => ChannelOp::Send(element(record)?),
-        "receive" => {
-            without_key(record)?;
-            ChannelOp::Receive
-        }
-        name => not_in_table(name),
-    })
+operations! {
+    Broadcast<Value>: ChannelOp<Value>, ChannelRet<Value>;
+    "send" ["put", "write"] SENT(value) [ChannelOp::Send(value)] -> SUCCESS() [ChannelRet::Done];
+    "receive" ["recv", "take"] NOTHING() [ChannelOp::Receive] -> VALUE(value) [ChannelRet::Value(value)];
 }
 
-fn show_channel_op(op: &ChannelOp<Value>) -> Record {
-    match op {
-        ChannelOp::Send(value) => record("send", value.clone()),
-        ChannelOp::Receive => record("receive", Value::Null),
-    }
-}
+const NUMBER_SENT: ArgumentNotation<u64> = ArgumentNotation {
+    text: "a number from 0 on",
+    read: |call| number(call.record, without_key(call.record)?),
+    write: |number| (None, int(number)),
+};
 
-fn channel_ret(record: &Record, op: &ChannelOp<Value>, result: &Value) -> Result<ChannelRet<Value>, String> {
-    match op {
-        ChannelOp::Send(_) => done(record, result).map(|()| ChannelRet::Done),
-        ChannelOp::Receive => Ok(ChannelRet::Value(result.clone())),
-    }
-}
-
-fn show_channel_ret(ret: &ChannelRet<Value>) -> String {
-    match ret {
-        ChannelRet::Done => DONE.to_owned(),
-        ChannelRet::Value(value) => value.to_string(),
-    }
-}
-
-fn together<'s, F, S>(family: &'s F, spec: &'s S) -> Option<Box<dyn AnyObject + 's>>
-where
-    S: SyncSpec,
-    F: SyncFamily<Op = S::Op, Ret = S::Ret>,
-{
-    Some(Box::new(Together::new(family, spec)))
-}
-
-/// Defines families. The first line gives the trait of their specifications, the criterion of their histories, and
-/// their objects. Each family then gives its specification, and how its operations and results are read and shown.
-macro_rules! families {
-    ($specifies:ident, $criterion:ident, $object:expr; $($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
-        $(
-            #[derive(Debug)]
-            pub(super) struct $family(pub(super) $spec);
-
-            impl SyncFamily for $family {
-                type Op = <$spec as $specifies>::Op;
-                type Ret = <$spec as $specifies>::Ret;
-
-                fn criterion(&self) -> impl Criterion<Op = Self::Op, Ret = Self::Ret> {
-                    $criterion(&self.0)
-                }
-
-                fn read_op(
-                    &self,
-                    name: &str,
-                    process: ProcessId,
-                    record: &Record,
-                ) -> Result<Self::Op, String> {
-                    let read: fn(&str, ProcessId, &Record) -> Result<Self::Op, String> = $read_op;
-                    read(name, process, record)
-                }
-
-                fn read_ret(
-                    &self,
-                    record: &Record,
-                    op: &Self::Op,
-                    result: &Value,
-                ) -> Result<Self::Ret, String> {
-                    let read: fn(
-                        &Record,
-                        &Self::Op,
-                        &Value,
-                    ) -> Result<Self::Ret, String> = $read_ret;
-                    read(record, op, result)
-                }
-
-                fn show_op(op: &Self::Op) -> Record {
-                    let show: fn(&Self::Op) -> Record = $show_op;
-                    show(op)
-                }
-
-                fn show_ret(ret: &Self::Ret) -> String {
-                    let show: fn(&Self::Ret) -> String = $show_ret;
-                    show(ret)
-                }
-
-                fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
-                    $object(self, &self.0)
-                }
-            }
-        )+
-    };
-}
-
-families! {
-    SyncSpec, Synchronizing, together;
-    ChannelFamily: Channel<Value>,
-        |name, _, record| channel_op(name, record), channel_ret, show_channel_op, show_channel_ret;
-    BroadcastFamily: Broadcast<Value>,
-        |name, _, record| channel_op(name, record), channel_ret, show_channel_op, show_channel_ret;
-    FilterChannelFamily: FilterChannel,
-        |name, _, record| Ok(match name {
-            "send" => FilterChannelOp::Send(number(record, without_key(record)?)?),
-            "receive" => FilterChannelOp::Receive(filter(record)?),
-            name => not_in_table(name),
-        }),
-        |record, op, result| match op {
-            FilterChannelOp::Send(_) => done(record, result).map(|()| ChannelRet::Done),
-            FilterChannelOp::Receive(_) => number(record, result).map(ChannelRet::Value),
-        },
-        |op| match op {
-            FilterChannelOp::Send(value) => record("send", int(*value)),
-            &FilterChannelOp::Receive(Filter { modulus, remainder }) => {
-                record("receive", [int(modulus), int(remainder)].into_iter().collect())
-            }
-        },
-        |ret| match ret {
-            ChannelRet::Done => DONE.to_owned(),
-            ChannelRet::Value(value) => value.to_string(),
-        };
-    MenWomenFamily: MenWomen,
-        |name, process, record| Ok(match name {
-            "man" => MenWomenOp::Man(me(process, record)?),
-            "woman" => MenWomenOp::Woman(me(process, record)?),
-            name => not_in_table(name),
-        }),
-        |record, _, result| number(record, result),
-        |op| match op {
-            MenWomenOp::Man(me) => record("man", int(*me)),
-            MenWomenOp::Woman(me) => record("woman", int(*me)),
-        },
-        ToString::to_string;
-    ExchangerFamily: Exchanger<Value>,
-        |_, _, record| element(record),
-        |_, _, result| Ok(result.clone()),
-        |op| record("exchange", op.clone()),
-        ToString::to_string;
-    CounterChannelFamily: CounterChannel<Value>,
-        |name, _, record| channel_op(name, record),
-        |record, op, result| match op {
-            ChannelOp::Send(_) => number(record, result).map(CounterChannelRet::Sent),
-            ChannelOp::Receive => {
-                let [value, count] = two(record, result)?;
-                Ok(CounterChannelRet::Received(value.clone(), number(record, count)?))
-            }
-        },
-        show_channel_op,
-        |ret| match ret {
-            CounterChannelRet::Sent(count) => count.to_string(),
-            CounterChannelRet::Received(value, count) => super::pair(value, &int(*count)).to_string(),
-        };
-    TwoFamiliesFamily: TwoFamilies,
-        |name, process, record| Ok(match name {
-            "sync-a" => TwoFamiliesOp::A(me(process, record)?),
-            "sync-b" => TwoFamiliesOp::B(me(process, record)?),
-            name => not_in_table(name),
-        }),
-        |record, _, result| number(record, result),
-        |op| match op {
-            TwoFamiliesOp::A(me) => record("sync-a", int(*me)),
-            TwoFamiliesOp::B(me) => record("sync-b", int(*me)),
-        },
-        ToString::to_string;
-    OneFamilyFamily: OneFamily,
-        |_, process, record| me(process, record),
-        |record, _, result| number(record, result),
-        |op| record("sync", int(*op)),
-        ToString::to_string;
-    AbcFamily: Abc,
-        |name, process, record| Ok(match name {
-            "sync-a" => AbcOp::A(me(process, record)?),
-            "sync-b" => AbcOp::B(me(process, record)?),
-            "sync-c" => AbcOp::C(me(process, record)?),
-            name => not_in_table(name),
-        }),
-        |record, _, result| {
-            let [one, other] = two(record, result)?;
-            Ok((number(record, one)?, number(record, other)?))
-        },
-        |op| match op {
-            AbcOp::A(me) => record("sync-a", int(*me)),
-            AbcOp::B(me) => record("sync-b", int(*me)),
-            AbcOp::C(me) => record("sync-c", int(*me)),
-        },
-        |ret| list(*ret);
-    BarrierFamily: Barrier,
-        |_, process, record| Ok(BarrierOp { me: me(process, record)?, value: 0 }),
-        |record, _, result| done(record, result).map(|()| None),
-        |op| record("sync", int(op.me)),
-        |_| DONE.to_owned();
-    CombiningBarrierFamily: Barrier,
-        |_, _, record| {
-            let [me, value] = two(record, without_key(record)?)?;
-            // The sum over the maximum number of threads (see `parties`) fits into 64 bits.
-            Ok(BarrierOp { me: number(record, me)?, value: number::<u32>(record, value)?.into() })
-        },
-        |record, _, result| number(record, result).map(Some),
-        |op| record("sync", [int(op.me), int(op.value)].into_iter().collect()),
-        |ret| ret.map_or_else(|| DONE.to_owned(), |sum| sum.to_string());
-    EnrollableBarrierFamily: EnrollableBarrier,
-        |name, process, record| Ok(match name {
-            "sync" => EnrollableBarrierOp::Meet(me(process, record)?),
-            "enrol" => EnrollableBarrierOp::Enrol(me(process, record)?),
-            "resign" => EnrollableBarrierOp::Resign(me(process, record)?),
-            name => not_in_table(name),
-        }),
-        |record, _, result| done(record, result),
-        |op| match op {
-            EnrollableBarrierOp::Meet(me) => record("sync", int(*me)),
-            EnrollableBarrierOp::Enrol(me) => record("enrol", int(*me)),
-            EnrollableBarrierOp::Resign(me) => record("resign", int(*me)),
-        },
-        |()| DONE.to_owned();
-    TimeoutChannelFamily: TimeoutChannel<Value>,
-        |name, _, record| channel_op(name, record),
-        |record, op, result| Ok(match op {
-            ChannelOp::Send(_) => TimeoutChannelRet::Sent(whether(record, result)?),
-            ChannelOp::Receive => TimeoutChannelRet::Received(element_or_empty(result)),
-        }),
-        show_channel_op,
-        |ret| match ret {
-            TimeoutChannelRet::Sent(sent) => sent.to_string(),
-            TimeoutChannelRet::Received(value) => show_option(value.as_ref()),
-        };
-    TimeoutExchangerFamily: TimeoutExchanger<Value>,
-        |_, _, record| element(record),
-        |_, _, result| Ok(element_or_empty(result)),
-        |op| record("exchange", op.clone()),
-        |ret| show_option(ret.as_ref());
-    CloseableChannelFamily: CloseableChannel<Value>,
-        |name, _, record| Ok(match name {
-            "send" => CloseableChannelOp::Send(element(record)?),
-            "receive" => CloseableChannelOp::Receive,
-            "close" => CloseableChannelOp::Close,
-            name => not_in_table(name),
-        }),
-        |record, op, result| Ok(match op {
-            CloseableChannelOp::Send(_) => CloseableChannelRet::Sent(whether(record, result)?),
-            CloseableChannelOp::Receive => CloseableChannelRet::Received(element_or_empty(result)),
-            CloseableChannelOp::Close => CloseableChannelRet::Closed,
-        }),
-        |op| match op {
-            CloseableChannelOp::Send(value) => record("send", value.clone()),
-            CloseableChannelOp::Receive => record("receive", Value::Null),
-            CloseableChannelOp::Close => record("close", Value::Null),
-        },
-        |ret| match ret {
-            CloseableChannelRet::Sent(sent) => sent.to_string(),
-            CloseableChannelRet::Received(value) => show_option(value.as_ref()),
-            CloseableChannelRet::Closed => DONE.to_owned(),
-        };
-    TerminatingQueueFamily: TerminatingQueue<Value>,
-        |name, _, record| Ok(match name {
-            "enqueue" => TerminatingQueueOp::Enqueue(element(record)?),
-            "dequeue" => TerminatingQueueOp::Dequeue,
-            name => not_in_table(name),
-        }),
-        |record, op, result| match op {
-            TerminatingQueueOp::Enqueue(_) => done(record, result).map(|()| TerminatingQueueRet::Done),
-            TerminatingQueueOp::Dequeue => Ok(TerminatingQueueRet::Value(element_or_empty(result))),
-        },
-        |op| match op {
-            TerminatingQueueOp::Enqueue(value) => record("enqueue", value.clone()),
-            TerminatingQueueOp::Dequeue => record("dequeue", Value::Null),
-        },
-        |ret| match ret {
-            TerminatingQueueRet::Done => DONE.to_owned(),
-            TerminatingQueueRet::Value(value) => show_option(value.as_ref()),
-        };
-    TerminatingQueuesFamily: TerminatingQueues<Value>,
-        |name, process, record| Ok(match name {
-            "enqueue" => TerminatingQueuesOp::Enqueue(process.0, element(record)?),
-            "dequeue" => TerminatingQueuesOp::Dequeue(process.0),
-            name => not_in_table(name),
-        }),
-        |record, op, result| match op {
-            TerminatingQueuesOp::Enqueue(..) => done(record, result).map(|()| TerminatingQueueRet::Done),
-            TerminatingQueuesOp::Dequeue(_) => Ok(TerminatingQueueRet::Value(element_or_empty(result))),
-        },
-        |op| match op {
-            TerminatingQueuesOp::Enqueue(_, value) => record("enqueue", value.clone()),
-            TerminatingQueuesOp::Dequeue(_) => record("dequeue", Value::Null),
-        },
-        |ret| match ret {
-            TerminatingQueueRet::Done => DONE.to_owned(),
-            TerminatingQueueRet::Value(value) => show_option(value.as_ref()),
-        };
-}
-
-families! {
-    IntervalSpec, Intervals, |_, _| None;
-    SignalFamily: Signal,
-        |name, _, record| {
-            without_key(record)?;
-            Ok(match name {
-                "signal-up-and-wait" => SignalOp::SignalUpAndWait,
-                "wait-for-signal-up" => SignalOp::WaitForSignalUp,
-                "signal-down" => SignalOp::SignalDown,
-                name => not_in_table(name),
-            })
-        },
-        |record, _, result| done(record, result),
-        |op| {
-            let name = match op {
-                SignalOp::SignalUpAndWait => "signal-up-and-wait",
-                SignalOp::WaitForSignalUp => "wait-for-signal-up",
-                SignalOp::SignalDown => "signal-down",
-            };
-            record(name, Value::Null)
-        },
-        |()| DONE.to_owned();
-}
+const FILTER: ArgumentNotation<Filter> = ArgumentNotation {
+    text: "even, odd, [modulus remainder], or null for all",
+    read: |call| filter(call.record),
+    write: |Filter { modulus, remainder }| (None, pair(int(modulus), int(remainder))),
+};
 
 /// Reads the filter of a receive.
 fn filter(record: &Record) -> Result<Filter, String> {
@@ -381,10 +102,185 @@ fn filter(record: &Record) -> Result<Filter, String> {
     if *value == Value::from("odd") {
         return Ok(Filter::ODD);
     }
-    let [modulus, remainder] = two(record, value)?;
+    let (modulus, remainder) = two(record, value)?;
     let filter = Filter { modulus: number(record, modulus)?, remainder: number(record, remainder)? };
     if filter.modulus == 0 {
         return Err(format!("{record} divides by 0; write [1,0] for all values"));
     }
     Ok(filter)
+}
+
+operations! {
+    FilterChannel: FilterChannelOp, ChannelRet<u64>;
+    "send" ["put", "write"] NUMBER_SENT(value) [FilterChannelOp::Send(value)] -> SUCCESS() [ChannelRet::Done];
+    "receive" ["recv", "take"]
+        FILTER(filter) [FilterChannelOp::Receive(filter)] -> NUMBER "the value" (value) [ChannelRet::Value(value)];
+}
+
+operations! {
+    MenWomen: MenWomenOp, u64;
+    "man" ["man-sync"] ME(me) [MenWomenOp::Man(me)] -> NUMBER "the number of the woman" (woman) [woman];
+    "woman" ["woman-sync"] ME(me) [MenWomenOp::Woman(me)] -> NUMBER "the number of the man" (man) [man];
+}
+
+operations! {
+    Exchanger<Value>: Value, Value;
+    "exchange" ["swap"]
+        ELEMENT "the value that is given" (given) [given] -> VALUE "the value that is got" (got) [got];
+}
+
+const VALUE_NUMBER: ResultNotation<(Value, u64)> = ResultNotation {
+    text: "[value number]",
+    read: |returned| {
+        let (value, count) = two(returned.record, returned.result)?;
+        Ok((value.clone(), number(returned.record, count)?))
+    },
+    show: |(value, count)| pair(value, int(count)).to_string(),
+};
+
+operations! {
+    CounterChannel<Value>: ChannelOp<Value>, CounterChannelRet<Value>;
+    "send" ["put", "write"] SENT(value) [ChannelOp::Send(value)] -> NUMBER(count) [CounterChannelRet::Sent(count)];
+    "receive" ["recv", "take"]
+        NOTHING() [ChannelOp::Receive] -> VALUE_NUMBER(value, count) [CounterChannelRet::Received(value, count)];
+}
+
+operations! {
+    TwoFamilies: TwoFamiliesOp, u32;
+    "sync-a" ["a"] ME_U32(me) [TwoFamiliesOp::A(me)] -> OTHER(other) [other];
+    "sync-b" ["b"] ME_U32(me) [TwoFamiliesOp::B(me)] -> OTHER(other) [other];
+}
+
+operations! {
+    OneFamily: u32, u32;
+    "sync" ["meet"] ME_U32(me) [me] -> OTHER(other) [other];
+}
+
+/// The identities of the two partners.
+const OTHERS: ResultNotation<(u64, u64)> = ResultNotation {
+    text: "[b c]",
+    read: |returned| {
+        let (one, other) = two(returned.record, returned.result)?;
+        Ok((number(returned.record, one)?, number(returned.record, other)?))
+    },
+    show: |(one, other)| pair(int(one), int(other)).to_string(),
+};
+
+operations! {
+    Abc: AbcOp, (u64, u64);
+    "sync-a" ["a"] ME(me) [AbcOp::A(me)] -> OTHERS "[b c]" (b, c) [(b, c)];
+    "sync-b" ["b"] ME(me) [AbcOp::B(me)] -> OTHERS "[a c]" (a, c) [(a, c)];
+    "sync-c" ["c"] ME(me) [AbcOp::C(me)] -> OTHERS "[a b]" (a, b) [(a, b)];
+}
+
+/// The identity of a caller that does not bring a number.
+const ME_ALONE: ArgumentNotation<(u32, u64)> =
+    ArgumentNotation { text: ME_TEXT, read: |call| Ok((me(call)?, 0)), write: |(me, _)| (None, int(me)) };
+
+/// No sum, because the barrier does not combine numbers.
+const NO_SUM: ResultNotation<Option<u64>> = ResultNotation {
+    text: SUCCESS.text,
+    read: |returned| (SUCCESS.read)(returned).map(|()| None),
+    show: |_| (SUCCESS.show)(()),
+};
+
+operations! {
+    Barrier: BarrierOp, Option<u64>;
+    "sync" ["wait", "await"] ME_ALONE(me, value) [BarrierOp { me, value }] -> NO_SUM(sum) [sum];
+}
+
+/// The notation of a [`Barrier`] that combines numbers.
+#[derive(Debug)]
+pub(in crate::named) struct CombiningBarrier;
+
+const ME_AND_NUMBER: ArgumentNotation<(u32, u64)> = ArgumentNotation {
+    text: "[caller number]",
+    read: |call| {
+        let (me, value) = two(call.record, without_key(call.record)?)?;
+        // The sum over the maximum number of threads (see `parties`) fits into 64 bits.
+        Ok((number(call.record, me)?, number::<u32>(call.record, value)?.into()))
+    },
+    write: |(me, value)| (None, pair(int(me), int(value))),
+};
+
+const SUM: ResultNotation<Option<u64>> = ResultNotation {
+    text: "the sum",
+    read: |returned| number(returned.record, returned.result).map(Some),
+    show: |sum| sum.map_or_else(|| (SUCCESS.show)(()), NUMBER.show),
+};
+
+operations! {
+    CombiningBarrier: BarrierOp, Option<u64>;
+    "sync" ["wait", "await"] ME_AND_NUMBER(me, value) [BarrierOp { me, value }] -> SUM(sum) [sum];
+}
+
+operations! {
+    EnrollableBarrier: EnrollableBarrierOp, ();
+    "sync" ["wait", "await"] ME_U32(me) [EnrollableBarrierOp::Meet(me)] -> SUCCESS() [()];
+    "enrol" ["enroll"] ME_U32(me) [EnrollableBarrierOp::Enrol(me)] -> SUCCESS() [()];
+    "resign" [] ME_U32(me) [EnrollableBarrierOp::Resign(me)] -> SUCCESS() [()];
+}
+
+operations! {
+    TimeoutChannel<Value>: ChannelOp<Value>, TimeoutChannelRet<Value>;
+    "send" ["put", "write"]
+        SENT(value) [ChannelOp::Send(value)]
+        -> WHETHER "true if it was received" (sent) [TimeoutChannelRet::Sent(sent)];
+    "receive" ["recv", "take"]
+        NOTHING() [ChannelOp::Receive]
+        -> OR_EMPTY "the value, or null if it gave up" (value) [TimeoutChannelRet::Received(value)];
+}
+
+operations! {
+    TimeoutExchanger<Value>: Value, Option<Value>;
+    "exchange" ["swap"]
+        ELEMENT "the value that is given" (given) [given]
+        -> OR_EMPTY "the value that is got, or null if it gave up" (got) [got];
+}
+
+operations! {
+    CloseableChannel<Value>: CloseableChannelOp<Value>, CloseableChannelRet<Value>;
+    "send" ["put", "write"]
+        SENT(value) [CloseableChannelOp::Send(value)]
+        -> WHETHER "true, or false if it is closed" (sent) [CloseableChannelRet::Sent(sent)];
+    "receive" ["recv", "take"]
+        NOTHING_AT_ANY_KEY() [CloseableChannelOp::Receive]
+        -> OR_EMPTY "the value, or null if it is closed" (value) [CloseableChannelRet::Received(value)];
+    "close" [] NOTHING_AT_ANY_KEY() [CloseableChannelOp::Close] -> IGNORED() [CloseableChannelRet::Closed];
+}
+
+const OR_ENDED: ResultNotation<Option<Value>> = OR_EMPTY.meaning("the element, or null if all waited");
+
+operations! {
+    TerminatingQueue<Value>: TerminatingQueueOp<Value>, TerminatingQueueRet<Value>;
+    "enqueue" ["enq", "push"]
+        ELEMENT(value) [TerminatingQueueOp::Enqueue(value)] -> SUCCESS() [TerminatingQueueRet::Done];
+    "dequeue" ["deq", "pop"]
+        NOTHING_AT_ANY_KEY() [TerminatingQueueOp::Dequeue] -> OR_ENDED(value) [TerminatingQueueRet::Value(value)];
+}
+
+/// The process that calls, and the element that it adds.
+const WORKER_ELEMENT: ArgumentNotation<(u32, Value)> = ArgumentNotation {
+    text: ELEMENT.text,
+    read: |call| Ok((process(call), element(call)?)),
+    write: |(_, value)| (None, value),
+};
+
+/// The process that calls an operation without an argument.
+const WORKER: ArgumentNotation<u32> =
+    ArgumentNotation { text: NOTHING.text, read: |call| Ok(process(call)), write: |_| (None, Value::Null) };
+
+operations! {
+    TerminatingQueues<Value>: TerminatingQueuesOp<Value>, TerminatingQueueRet<Value>;
+    "enqueue" ["enq", "push"]
+        WORKER_ELEMENT(me, value) [TerminatingQueuesOp::Enqueue(me, value)] -> SUCCESS() [TerminatingQueueRet::Done];
+    "dequeue" ["deq", "pop"]
+        WORKER(me) [TerminatingQueuesOp::Dequeue(me)] -> OR_ENDED(value) [TerminatingQueueRet::Value(value)];
+}
+
+operations! {
+    Signal: SignalOp, ();
+    "signal-up-and-wait" ["signalupandwait", "up"] NOTHING() [SignalOp::SignalUpAndWait] -> SUCCESS() [()];
+    "wait-for-signal-up" ["waitforsignalup", "wait"] NOTHING() [SignalOp::WaitForSignalUp] -> SUCCESS() [()];
+    "signal-down" ["signaldown", "down"] NOTHING() [SignalOp::SignalDown] -> SUCCESS() [()];
 }

@@ -1,0 +1,195 @@
+//! Families: specifications with a notation, which judge histories as files give them.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+
+use super::families::notation::Notation;
+use super::numbered::{AnyNumbered, Lend, LentValue, NumberedHistory, numbered, show};
+use super::parts::{by_object, numbered_parts};
+use super::quasi::{self, QuasiFactors};
+use super::reading::{read, read_all, read_one};
+use super::registry::NamedError;
+use super::sequential::{AnyObject, OneAtATime};
+use super::table::SpecInfo;
+use crate::history::{History, Operation, Outcome, RawHistory, Record, Shown, Value};
+use crate::judge::{Config, Criterion, Judged, Linearizable, Show, judged};
+use crate::spec::Spec;
+
+/// The judged history, or the reason why it cannot be read.
+pub(super) type IsJudged<'a> = Result<Box<dyn Judged + 'a>, NamedError>;
+
+/// A specification, with the notation of its operations in files.
+pub(super) trait Family: Debug + Send + Sync + 'static {
+    type Spec: Typed;
+    type Notation: Notation<Op = Op<Self>, Ret = Ret<Self>>;
+
+    fn spec(&self) -> &Self::Spec;
+
+    /// Returns whether the process that calls an operation matters.
+    fn process_matters(&self) -> bool;
+
+    /// Returns the function that decides questions that depend on the whole history, once it has been read, if there
+    /// are any.
+    fn settle(&self) -> Option<Settle<Self::Spec>>;
+}
+
+/// A specification whose operations wait for each other, with the notation of its operations in files.
+pub(super) trait SyncFamily: Debug + Send + Sync + 'static {
+    type Op: Clone + Debug + Send + Sync + 'static;
+    type Ret: Clone + Eq + Debug + Send + Sync + 'static;
+    type Notation: Notation<Op = Self::Op, Ret = Self::Ret>;
+
+    /// Returns the criterion that its histories must satisfy.
+    fn criterion(&self) -> impl Criterion<Op = Self::Op, Ret = Self::Ret>;
+
+    /// Returns the object, if each operation takes effect in one step.
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
+}
+
+/// A specification whose types [`Numbered`](super::numbered::Numbered) can hide.
+pub(super) trait Typed: Spec<Op: 'static, Ret: 'static, State: 'static, Key: 'static, Value: Lend> {}
+
+impl<S: Spec<Op: 'static, Ret: 'static, State: 'static, Key: 'static, Value: Lend>> Typed for S {}
+
+pub(super) type Op<F> = <<F as Family>::Spec as Spec>::Op;
+pub(super) type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
+/// The values of a family's standard operations, as [`Numbered`](super::numbered::Numbered) represents them.
+pub(super) type Lent<F> = <<<F as Family>::Spec as Spec>::Value as Lend>::As;
+
+/// Decides how the results of a history are read, from all its operations with their results.
+pub(super) type Settle<S> = fn(&S, &[(&<S as Spec>::Op, Option<&<S as Spec>::Ret>)]) -> Settled<<S as Spec>::Ret>;
+
+/// The function that corrects each result as it was read first; `None` if the results are correct already. An error if
+/// the history cannot be judged.
+pub(super) type Settled<Ret> = Result<Option<fn(&Ret) -> Ret>, String>;
+
+/// A [`Family`] without its types.
+pub(super) trait AnyFamily: Debug + Send + Sync {
+    fn process_matters(&self) -> bool;
+    fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_>;
+    /// Judges quasi linearizability; `None` if operations wait for each other.
+    fn judge_quasi(
+        &self,
+        _info: &'static SpecInfo,
+        _history: RawHistory,
+        _factors: &QuasiFactors,
+        _config: &Config,
+    ) -> Option<IsJudged<'_>> {
+        None
+    }
+    fn has_progress(&self) -> bool {
+        false
+    }
+    /// Returns whether `judge` judges quasi linearizability.
+    fn is_quasi(&self) -> bool {
+        false
+    }
+    /// Returns the reason why an operation cannot be read, if it cannot.
+    fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError>;
+    fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError>;
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
+}
+
+/// Adapts a [`SyncFamily`] to [`AnyFamily`].
+#[derive(Debug)]
+pub(super) struct Synchronising<F>(pub(super) F);
+
+impl<F: SyncFamily> Synchronising<F> {
+    fn read(info: &SpecInfo, history: &RawHistory) -> Result<History<F::Op, F::Ret>, NamedError> {
+        history.try_map(|operation| Self::read_one(info, operation))
+    }
+
+    fn read_one(info: &SpecInfo, operation: &Operation<Record, Value>) -> Result<(F::Op, Outcome<F::Ret>), NamedError> {
+        let read_op = |name: &str, process, record: &Record| F::Notation::read_op(name, Some(process), record);
+        read(info, operation, read_op, F::Notation::read_ret)
+    }
+}
+
+impl<F: SyncFamily> AnyFamily for Synchronising<F> {
+    fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
+        let typed = Self::read(info, &history)?;
+        drop(history);
+        let show = Show::by(|op| Shown::Record(F::Notation::show_op(op)), F::Notation::show_ret);
+        Ok(judged(self.0.criterion(), show, typed, config))
+    }
+
+    fn has_progress(&self) -> bool {
+        true
+    }
+
+    fn process_matters(&self) -> bool {
+        // Executions that synchronize may be distinguished by their process.
+        true
+    }
+
+    fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
+        Self::read_one(info, operation).err()
+    }
+
+    fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
+        Self::read(info, history)?;
+        Ok(by_object(history))
+    }
+
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
+        self.0.object()
+    }
+}
+
+impl<F: Family> AnyFamily for F {
+    fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
+        let (spec, numbered) = read_all(self, info, &history)?;
+        drop(history);
+        Ok(judge_numbered(spec, numbered, config))
+    }
+
+    fn process_matters(&self) -> bool {
+        Family::process_matters(self)
+    }
+
+    fn judge_quasi(
+        &self,
+        info: &'static SpecInfo,
+        history: RawHistory,
+        factors: &QuasiFactors,
+        config: &Config,
+    ) -> Option<IsJudged<'_>> {
+        Some(judge_quasi(self, info, Cow::Owned(history), factors, config))
+    }
+
+    fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
+        read_one(&mut *numbered(self), info, operation).err()
+    }
+
+    fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
+        let (spec, numbered) = read_all(self, info, history)?;
+        Ok(numbered_parts(&*spec, history, &numbered))
+    }
+
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
+        Some(Box::new(OneAtATime::new(self)))
+    }
+}
+
+/// Judges linearizability.
+fn judge_numbered<'f, V: LentValue>(
+    spec: AnyNumbered<'f, V>,
+    history: NumberedHistory,
+    config: &Config,
+) -> Box<dyn Judged + 'f> {
+    let show = show(&spec);
+    judged(Linearizable(spec), show, history, config)
+}
+
+/// Reads a history as the family does, and judges whether it is quasi linearizable.
+pub(super) fn judge_quasi<'f, F: Family>(
+    family: &'f F,
+    info: &'static SpecInfo,
+    history: Cow<'_, RawHistory>,
+    factors: &QuasiFactors,
+    config: &Config,
+) -> IsJudged<'f> {
+    let (spec, numbered) = read_all(family, info, &history)?;
+    drop(history);
+    quasi::judge_numbered(spec, info, numbered, factors, config)
+}

@@ -1,0 +1,78 @@
+//! Reads histories from the form that files contain.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::family::{Family, Lent};
+use super::numbered::{AnyNumbered, LentValue, Numbered, NumberedHistory, OpNumber, RetNumber, numbered};
+use super::registry::NamedError;
+use super::table::{SPECS, SpecInfo, nearest};
+use crate::history::{Operation, Outcome, ProcessId, RawHistory, Record, Value};
+
+/// Reads a history as the family does.
+pub(super) fn read_all<'f, F: Family>(
+    family: &'f F,
+    info: &SpecInfo,
+    history: &RawHistory,
+) -> Result<(AnyNumbered<'f, Lent<F>>, NumberedHistory), NamedError> {
+    let mut spec = numbered(family);
+    let history = read_numbered(&mut *spec, info, history)?;
+    Ok((Arc::from(spec), history))
+}
+
+fn read_numbered<V: LentValue>(
+    spec: &mut dyn Numbered<V>,
+    info: &SpecInfo,
+    history: &RawHistory,
+) -> Result<NumberedHistory, NamedError> {
+    let numbered = history.try_map(|operation| read_one(spec, info, operation))?;
+    spec.settle(numbered).map_err(NamedError::new)
+}
+
+/// Reads an operation as the family does.
+pub(super) fn read_one<V: LentValue>(
+    spec: &mut dyn Numbered<V>,
+    info: &SpecInfo,
+    operation: &Operation<Record, Value>,
+) -> Result<(OpNumber, Outcome<RetNumber>), NamedError> {
+    let spec = RefCell::new(spec);
+    let read_op = |name: &str, process, record: &Record| spec.borrow_mut().read_op(name, process, record);
+    read(info, operation, read_op, |record, op, result| spec.borrow_mut().read_ret(record, *op, result))
+}
+
+/// Reads an operation and its outcome, or returns the line and the error.
+pub(super) fn read<Op, Ret>(
+    info: &SpecInfo,
+    operation: &Operation<Record, Value>,
+    read_op: impl FnOnce(&str, ProcessId, &Record) -> Result<Op, String>,
+    read_ret: impl FnOnce(&Record, &Op, &Value) -> Result<Ret, String>,
+) -> Result<(Op, Outcome<Ret>), NamedError> {
+    let record = &operation.op;
+    let at_call = |message| NamedError::at(operation.call_line(), message);
+    let Some(known) = info.operation(&record.f) else { return Err(at_call(unknown_operation(info, &record.f))) };
+    let op = read_op(known.name, operation.process, record).map_err(at_call)?;
+    let read_ret = |result: &Value| {
+        read_ret(record, &op, result)
+            .map_err(|message| NamedError::at(operation.return_line().or(operation.call_line()), message))
+    };
+    let outcome = match &operation.outcome {
+        Outcome::Pending => Outcome::Pending,
+        Outcome::Returned(result) => Outcome::Returned(read_ret(result)?),
+        Outcome::Optional(result) => Outcome::Optional(read_ret(result)?),
+    };
+    Ok((op, outcome))
+}
+
+pub(super) fn unknown_operation(info: &SpecInfo, f: &str) -> String {
+    let names = info.operations.iter().map(|operation| operation.name);
+    let aliases = info.operations.iter().flat_map(|operation| operation.aliases.iter().copied());
+    let hint = match nearest(f, names.clone().chain(aliases)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => match SPECS.iter().find(|other| other.operation(f).is_some()) {
+            Some(other) => format!("`{}` has it: is that the spec?", other.name),
+            None => "correct the name, or give another spec (`trueline specs` lists them)".to_owned(),
+        },
+    };
+    let f: String = f.chars().take(40).collect();
+    format!("`{}` has no operation {f:?}, only {}; {hint}", info.name, names.collect::<Vec<_>>().join(", "))
+}
