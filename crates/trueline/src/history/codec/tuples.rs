@@ -143,8 +143,14 @@ mod tests {
         for (text, expected) in [
             (r#"{"process":0,"type":"invoke","f":"read"}"#, "line 1: the value of `read` is null, not a pair"),
             (r#"{"process":0,"type":"invoke","f":"w","value":[1,2,3]}"#, "line 1: the value of `w` is [1,2,3]"),
-            (r#"{"process":0,"type":"invoke","f":"w","key":1,"value":[1,2]}"#, "line 1: the key is already given apart"),
-            (r#"{"process":0,"type":"invoke","f":"w","object":1,"value":[1,2]}"#, "line 1: the object is already given apart"),
+            (
+                r#"{"process":0,"type":"invoke","f":"w","key":1,"value":[1,2]}"#,
+                "line 1: the key is already given apart",
+            ),
+            (
+                r#"{"process":0,"type":"invoke","f":"w","object":1,"value":[1,2]}"#,
+                "line 1: the object is already given apart",
+            ),
             (
                 "{\"process\":0,\"type\":\"invoke\",\"f\":\"w\",\"value\":[1,2]}\n{\"process\":0,\"type\":\"ok\",\"value\":[2,2]}",
                 "line 2: the result is [2,2], not a pair with the key 1",

@@ -987,7 +987,10 @@ mod tests {
                 serde_json::json!({"f": "f", "call": "c", "rules": [{"when": "a", "outcome": "invoke"}]}),
                 "must be ok, fail, info or skip",
             ),
-            (serde_json::json!({"f": "f", "call": "c", "rules": [{"when": "a", "of": "b"}]}), "`of` in a rule is not a field"),
+            (
+                serde_json::json!({"f": "f", "call": "c", "rules": [{"when": "a", "of": "b"}]}),
+                "`of` in a rule is not a field",
+            ),
             (serde_json::json!({"f": "f", "call": "c", "records": "spans"}), "data[].spans[]"),
             (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json or csv"),
             (serde_json::json!({"extends": "zipkin"}), "not a preset; those are csv, otlp, jaeger"),
