@@ -1,6 +1,6 @@
 // Histories to draw, and the pages of them.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -26,6 +26,12 @@ export function draw(history, spec, ...more) {
   const page = history.replace(/.*\//, folder + "/").replace(/\.jsonl$/, "") + ".html";
   execFileSync(trueline, ["view", "--spec", spec, "--output", page, ...more, history], { stdio: ["ignore", "ignore", "pipe"] });
   return { url: pathToFileURL(page).href, bytes: statSync(page).size, of: statSync(history).size, text: readFileSync(page, "utf8") };
+}
+
+// The sentences with which `trueline explain` explains a rejection, as one line.
+export function explained(history, spec) {
+  const { stdout } = spawnSync(trueline, ["explain", "--spec", spec, history], { encoding: "utf8" });
+  return stdout.slice(stdout.indexOf("why:") + 4).replace(/\s+/g, " ").trim();
 }
 
 // The same numbers each time.

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { chromium } from "playwright-core";
-import { draw, map, queue, ten, testdata, write } from "./histories.mjs";
+import { draw, explained, map, queue, ten, testdata, write } from "./histories.mjs";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -47,6 +47,7 @@ before(() => {
   pages.ten = draw(write("ten", ten), "queue");
   pages.queue = draw(write("queue-2000", queue(2000, 8, 1)), "queue");
   pages.map = draw(write("map-2000", map(2000, 6, 2)), "map");
+  pages.accepted = draw(write("map-50", map(50, 4, 3)), "map");
   pages.exchange = draw(testdata("sync/exchanger-figure-8.jsonl"), "exchanger");
   pages.stuck = draw(testdata("sync/sync-channel-figure-9.jsonl"), "sync-channel", "--criterion", "progress");
 });
@@ -269,6 +270,115 @@ describe("what is drawn", () => {
     const policy = await page.getAttribute('meta[http-equiv="Content-Security-Policy"]', "content");
     assert.match(policy, /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+';/);
     assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+  });
+});
+
+describe("the reason", () => {
+  test("the page explains the rejection as `trueline explain` does, with and without scripts", async (t) => {
+    for (const [name, spec, operations] of [["ten", "queue", ten], ["map-2000", "map", map(2000, 6, 2)]]) {
+      const sentences = explained(write(name, operations), spec);
+      assert.ok(sentences.length > 50, sentences);
+      for (const javaScriptEnabled of [true, false]) {
+        const page = await open(t, pages[name.replace("-2000", "")], { javaScriptEnabled });
+        assert.ok(await page.isVisible("#why"));
+        const why = (await page.locator("#why p").allTextContents()).join(" ").replace(/\s+/g, " ");
+        assert.equal(why, sentences);
+      }
+    }
+    const accepted = await open(t, pages.accepted);
+    assert.equal(await accepted.locator("#why").count(), 0);
+  });
+
+  test("a legend of the signs that the page has", async (t) => {
+    const legend = async (name) => (await (await open(t, pages[name])).locator("#legend li").allInnerTexts()).join("; ");
+    const ofTen = await legend("ten");
+    for (const part of ["from call to return", "refused", "core", "place in an order that works so far", "distances are not times"]) assert.ok(ofTen.includes(part), ofTen);
+    assert.doesNotMatch(ofTen, /never returned|not on|together/);
+    assert.match(await legend("map"), /not on key "k\d+"/);
+    assert.match(await legend("exchange"), /took effect together/);
+    const ofAccepted = await legend("accepted");
+    assert.match(ofAccepted, /place in an order that works;/);
+    assert.doesNotMatch(ofAccepted, /refused|core|not on/);
+    assert.match(await legend("stuck"), /never returned; should have returned.*should have taken effect together/s);
+  });
+
+  test("the headline names key and object, and operations on others are dimmed", async (t) => {
+    const onKeys = await open(t, pages.map);
+    const key = await onKeys.evaluate(() => trueline.model.data.keys[trueline.model.data.callKeys[trueline.model.op[trueline.model.data.problem.bars[0]]]]);
+    assert.equal(await onKeys.textContent(".subject"), "key " + key);
+    const wrong = await onKeys.evaluate(() => {
+      const { model } = trueline, { data } = model;
+      const keyOf = (bar) => data.callKeys[model.op[bar]];
+      return [...model.other].filter((other, bar) => (other === 1) !== (keyOf(bar) !== keyOf(data.problem.bars[0]))).length;
+    });
+    assert.equal(wrong, 0);
+    const operations = [["one", "enqueue", 1, null], ["two", "enqueue", 2, null], ["one", "dequeue", null, 3], ["two", "dequeue", null, 2]]
+      .map(([object, f, value, result], at) => ({ process: at, object, f, value, result, call: at * 10, return: at * 10 + 5 }));
+    const page = await open(t, draw(write("objects", operations), "queue"));
+    assert.equal(await page.textContent(".subject"), "object one");
+    assert.match(await page.textContent(".reason"), /one \. dequeue\(\) of process 2/);
+    assert.deepEqual(await page.evaluate(() => [...trueline.model.other]), [0, 1, 0, 1]);
+    // The colour of a bar, near its left and upper edge.
+    const colourOf = (bar) => page.evaluate((bar) => {
+      const { scene, model } = trueline, ratio = window.devicePixelRatio;
+      const x = scene.gutter + (scene.places.left[bar] - scene.view.x) * scene.view.scale + 4, y = scene.tops[model.lane[bar]] - scene.view.y + scene.metrics.top + 4;
+      return [...document.getElementById("view").getContext("2d").getImageData(x * ratio, y * ratio, 1, 1).data].slice(0, 3);
+    }, bar);
+    const plain = await colourOf(0), dimmed = await colourOf(1);
+    assert.ok(dimmed.every((value, at) => value > plain[at]), `${dimmed} is not lighter than ${plain}`);
+    assert.deepEqual(await colourOf(3), dimmed);
+    assert.equal(await (await open(t, pages.ten)).locator(".subject").count(), 0);
+  });
+
+  test("the core narrows the order, too", async (t) => {
+    const page = await open(t, pages.ten);
+    const listed = async () => (await page.locator("#order li .number").allTextContents()).join(" ");
+    assert.equal(await listed(), "1 2 3 4 5 6 7 8 ✗");
+    await page.click("#core");
+    assert.equal(await listed(), "5 8 ✗");
+    assert.match(await page.textContent("#order"), /6 steps are not listed: only the core is shown/);
+    await page.keyboard.press("[");
+    assert.match(await page.textContent("#details h2"), /^enqueue\(5\)/);
+    await page.keyboard.press("[");
+    assert.match(await page.textContent("#details h2"), /^enqueue\(3\)/, "steps that are hidden are passed over");
+    await page.keyboard.press("c");
+    assert.equal(await listed(), "1 2 3 4 5 6 7 8 ✗");
+  });
+
+  test("the row of the problem is in sight, however many there are", async (t) => {
+    for (const [seed, reducedMotion] of [[5, "reduce"], [6, "no-preference"], [7, "reduce"]]) {
+      const page = await open(t, draw(write("map-wide-" + seed, map(600, 60, seed)), "map"), { reducedMotion });
+      const { top, bottom, axis, height } = await page.evaluate(() => {
+        const { scene, model } = trueline;
+        const top = scene.tops[model.lane[model.data.problem.bars[0]]] - scene.view.y;
+        const box = document.getElementById("view").getBoundingClientRect();
+        return { top, bottom: top + scene.metrics.lane, axis: 26, height: Math.min(box.height, window.innerHeight - box.top) };
+      });
+      assert.ok(top >= axis && bottom <= height, JSON.stringify({ top, bottom, height }));
+    }
+  });
+
+  test("points are below the text of their bars, and inside their lanes", async (t) => {
+    for (const processes of [2, 6, 12, 40]) {
+      const page = await open(t, draw(write("queue-" + processes, queue(400, processes, 9)), "queue"));
+      const metrics = await page.evaluate(() => trueline.scene.metrics);
+      assert.ok(metrics.point - metrics.half >= metrics.text + metrics.font / 2, JSON.stringify(metrics));
+      assert.ok(metrics.text - metrics.font / 2 >= 0, JSON.stringify(metrics));
+      assert.ok(metrics.top + metrics.point + metrics.half <= metrics.lane + 1, JSON.stringify(metrics));
+    }
+  });
+
+  test("the axis has numbers of events", async (t) => {
+    const page = await open(t, pages.queue);
+    const { letters, marks } = await page.evaluate(() => {
+      const canvas = document.getElementById("view"), { places, gutter } = trueline.scene;
+      const band = canvas.getContext("2d").getImageData(gutter + 2, 2, canvas.width - gutter - 4, 18).data;
+      let letters = 0;
+      for (let at = 0; at < band.length; at += 4) if (band[at] !== band[0]) letters++;
+      return { letters, marks: places.marks.length };
+    });
+    assert.equal(marks, 4000);
+    assert.ok(letters > 300, String(letters));
   });
 });
 

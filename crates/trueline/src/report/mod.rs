@@ -114,19 +114,28 @@ pub fn assemble(file: &str, spec: &str, judged: &dyn Judged, wanted: &Wanted) ->
     }
     let uses_core = *words != Words::None || *picture == Picture::Everything;
     let argued = limits.as_ref().filter(|_| uses_core).and_then(|limits| judged.core(limits));
+    let explained =
+        |finding: &Finding, words| explain(finding, judged, &history, argued.as_ref(), progress.as_ref(), words);
     if *words != Words::None {
         if let Some((core, _)) = &argued {
             report = report.with_core(&history, core);
         }
-        let sentences = explain(&report.finding, judged, &history, argued.as_ref(), progress.as_ref(), *words);
+        let sentences = explained(&report.finding, *words);
         report = report.with_explanation(sentences);
     }
-    let core = argued.map(|(core, _)| core);
     let has_problem = matches!(report.finding, Finding::Rejected(_) | Finding::Stuck(_));
+    // A complete picture explains a problem even if the printed report does not.
+    let lacks_why = *picture == Picture::Everything && has_problem && report.explanation.is_empty();
+    let why = lacks_why.then(|| explained(&report.finding, Words::All));
+    let core = argued.map(|(core, _)| core);
     let is_drawn = *picture == Picture::Everything || (*picture == Picture::Excerpt && has_problem);
     let timeline = is_drawn.then(|| {
         let is_whole = *picture == Picture::Everything;
-        draw(judged, &history, core.as_ref(), progress.as_ref(), is_whole).with_report(&report)
+        let drawn = draw(judged, &history, core.as_ref(), progress.as_ref(), is_whole).with_report(&report);
+        match &why {
+            Some(why) => drawn.with_why(why),
+            None => drawn,
+        }
     });
     Assembled { report, timeline, core, progress }
 }

@@ -153,7 +153,7 @@ impl Stall {
     pub fn reason(&self) -> String {
         let mut names: Vec<String> = Vec::new();
         for line in self.anticipated.iter().filter(|line| line.result.is_none()) {
-            let name = format!("{} of process {}", shorten(&line.operation), line.process);
+            let name = format!("{} of process {}", line.shown(), line.process);
             // An operation may take part in several steps, but is named once. Equal names mean the same operation: a
             // process has only one call that did not return.
             if !names.contains(&name) {
@@ -455,8 +455,8 @@ impl Rejection {
         if let Some(QuasiRejection { criterion, more, .. }) = self.quasi.as_deref() {
             return format!("it is not {criterion}; {more}");
         }
-        let Line { place, process, operation, result, .. } = &self.refused;
-        let operation = shorten(operation);
+        let Line { place, process, result, .. } = &self.refused;
+        let operation = self.refused.shown();
         let place = if place.starts_with("event") { format!("event {}", self.event) } else { place.clone() };
         let what = format!("{operation} of process {process} ({place})");
         match (result, self.allowed.as_slice()) {
@@ -482,6 +482,14 @@ impl Rejection {
 }
 
 impl Line {
+    /// Returns the operation, shortened, after the name of its object.
+    fn shown(&self) -> String {
+        match &self.object {
+            Some(object) => format!("{} . {}", shorten(object), shorten(&self.operation)),
+            None => shorten(&self.operation),
+        }
+    }
+
     fn of<Op: Display, Ret: Display>(history: &History<Op, Ret>, id: OpId, took_effect: bool) -> Self {
         let operation = &history[id];
         Self::new(operation, history.object_name(operation.object), took_effect)

@@ -269,12 +269,9 @@ impl Widths {
 }
 
 fn render_line(out: &mut String, line: &Line, widths: &Widths, note: &str) {
-    let Line { place, process, object, operation, result, .. } = line;
+    let Line { place, process, result, .. } = line;
     let _ = write!(out, "    {place:<0$}  process {process:<1$}  ", widths.place, widths.process);
-    if let Some(object) = object {
-        let _ = write!(out, "{} . ", shorten(object));
-    }
-    out.push_str(&shorten(operation));
+    out.push_str(&line.shown());
     match result {
         Some(result) => {
             let _ = write!(out, " -> {}", shorten(result));

@@ -82,6 +82,9 @@ fn write_texts(out: &mut String, timeline: &Timeline) {
     let (mut calls, mut kinds, mut keys, mut returns) =
         (Table::default(), Table::default(), Table::default(), Table::default());
     let (mut call_kinds, mut call_keys) = (Vec::new(), Vec::new());
+    // For each call, 1 if it does not concern the object and key of the problem.
+    let mut others = String::new();
+    let subject = timeline.subject();
     let mut ops = Vec::with_capacity(timeline.bars.len());
     let mut results = Vec::with_capacity(timeline.bars.len());
     for bar in &timeline.bars {
@@ -90,6 +93,9 @@ fn write_texts(out: &mut String, timeline: &Timeline) {
         if code == 0 {
             call_kinds.push(kinds.number(&bar.label.kind));
             call_keys.push(bar.label.key.as_deref().map_or(-1, |key| keys.number(key)));
+            if let Some(subject) = &subject {
+                others.push(if subject.contains(bar) { '0' } else { '1' });
+            }
         }
         results.push(returns.code(bar.result.as_deref().unwrap_or(NEVER)));
     }
@@ -101,6 +107,10 @@ fn write_texts(out: &mut String, timeline: &Timeline) {
     field(out, "calls", |out| list(out, &calls.texts, |out, text| string(out, text)));
     field(out, "callKinds", |out| list(out, call_kinds, number));
     field(out, "callKeys", |out| list(out, call_keys, number));
+    if others.contains('1') {
+        field(out, "others", |out| string(out, &others));
+        field(out, "subject", |out| string(out, &subject.map_or_else(String::new, |subject| subject.to_string())));
+    }
     let write_result = |out: &mut String, text: &&str| match *text {
         NEVER => out.push_str("null"),
         text => string(out, text),

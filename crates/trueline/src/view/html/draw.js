@@ -1,13 +1,22 @@
 // Drawing. A view is what is seen: `x` and `y` are the cell and the pixel at its upper left, `scale` is pixels for a cell.
 
-const HEAD = 14;
+// The height of the axis, which stays at the top.
+const HEAD = 26;
 // A bar of fewer pixels is only a mark.
 const SMALL = 12;
 
-function rowMetrics(rows, room) {
-  // Few rows are large, many are small; lanes below each other.
-  const lane = Math.max(20, Math.min(46, Math.floor(room / Math.max(1, rows))));
-  return { lane, bar: Math.round(lane * (lane > 30 ? 0.62 : 0.74)) };
+// Few rows are large, many are small. A lane has room for a bar and, if there is an order, for a point at its lower
+// edge: the text is above the point.
+function rowMetrics(rows, room, hasPoints) {
+  const lane = Math.max(hasPoints ? 29 : 20, Math.min(46, Math.floor(room / Math.max(1, rows)) - 4));
+  const bar = Math.round(lane * (hasPoints || lane > 30 ? 0.62 : 0.8));
+  const font = Math.min(13, Math.max(10, bar * 0.5));
+  const digits = Math.max(9, font - 2.5);
+  const half = digits * 0.68;
+  const point = Math.max(bar - 1, 3 + font + half);
+  const text = hasPoints ? Math.min(bar / 2, point - half - font / 2) : bar / 2;
+  const top = Math.max(2, Math.floor((lane - (hasPoints ? point + half : bar)) / 2));
+  return { lane, bar, font, digits, half, text, point, top };
 }
 
 function readColours(element) {
@@ -32,7 +41,7 @@ function firstBehind(bars, right, cell) {
 
 function laneTops(scene, model) {
   const tops = new Float64Array(model.lanes.length).fill(NONE);
-  let top = HEAD;
+  let top = HEAD + 6;
   for (const row of scene.places.rows) {
     const { first, lanes } = model.rows[row];
     for (let lane = 0; lane < lanes; lane++) {
@@ -46,13 +55,22 @@ function laneTops(scene, model) {
 }
 
 // How much a bar matters, for colours where several share a pixel.
+const OTHER = 0, PLAIN = 1, CONFLICTING = 2, CORE = 3, MATCH = 4, WRONG = 5;
+
 function weight(model, scene, bar) {
   const mark = model.mark[bar];
-  if (mark === REFUSED || mark === STUCK) return 4;
-  if (scene.matches && scene.matches[bar]) return 3;
-  if (model.core[bar]) return 2;
-  if (mark === CONFLICT) return 1;
-  return 0;
+  if (mark === REFUSED || mark === STUCK) return WRONG;
+  if (scene.matches && scene.matches[bar]) return MATCH;
+  if (model.core[bar]) return CORE;
+  if (mark === CONFLICT) return CONFLICTING;
+  return model.other[bar] ? OTHER : PLAIN;
+}
+
+// How opaque bars and points are that are not searched for, or that the problem does not concern.
+const DIM = 0.35;
+
+function isDimmed(model, scene, bar) {
+  return scene.matches ? !scene.matches[bar] : model.other[bar] === 1;
 }
 
 // A lane from far away: for each of so many stretches of it, 0 if nothing is there, else how much what is there matters, and 1.
@@ -73,7 +91,7 @@ function coarseLane(model, scene, lane) {
 function drawCoarse(context, scene, stretches, top, toX, width) {
   const each = Math.max(1, scene.places.width) / STRETCHES;
   const { colours, metrics } = scene;
-  const fills = [colours.small, colours.coreline, colours.coreline, colours.match, colours.wrongline];
+  const fills = [colours.small, colours.small, colours.coreline, colours.coreline, colours.match, colours.wrongline];
   for (let at = 0; at < STRETCHES;) {
     const matters = stretches[at];
     let end = at + 1;
@@ -82,7 +100,9 @@ function drawCoarse(context, scene, stretches, top, toX, width) {
     if (x > width) break;
     if (matters) {
       context.fillStyle = fills[matters - 1];
-      context.fillRect(x, top, Math.max(matters > 1 ? 2 : 0.5, toX(end * each) - x), metrics.bar);
+      context.globalAlpha = matters - 1 === OTHER ? DIM : 1;
+      context.fillRect(x, top, Math.max(matters - 1 > PLAIN ? 2 : 0.5, toX(end * each) - x), metrics.bar);
+      context.globalAlpha = 1;
     }
     at = end;
   }
@@ -94,7 +114,8 @@ function drawScene(context, scene, model, size) {
   const { width, height } = size;
   const toX = (cell) => gutter + (cell - view.x) * view.scale;
   const fromX = (pixel) => view.x + (pixel - gutter) / view.scale;
-  const font = Math.min(13, Math.max(10, metrics.bar * 0.5));
+  // A letter is not wider than a cell, if it can still be read then.
+  const font = Math.min(metrics.font, Math.max(10, view.scale / 0.605));
   context.clearRect(0, 0, width, height);
   context.fillStyle = colours.paper;
   context.fillRect(0, 0, width, height);
@@ -116,7 +137,7 @@ function drawScene(context, scene, model, size) {
       context.setLineDash([3, 4]);
       context.lineWidth = 1;
       context.beginPath();
-      context.moveTo(x, 2);
+      context.moveTo(x, HEAD);
       context.lineTo(x, height);
       context.stroke();
       context.setLineDash([]);
@@ -124,8 +145,8 @@ function drawScene(context, scene, model, size) {
   }
 
   // Those that took effect together.
-  const middleOf = (bar) => tops[model.lane[bar]] - view.y + metrics.lane / 2;
-  const edgeOf = (bar) => middleOf(bar) + metrics.bar / 2 - 1;
+  const topOf = (bar) => tops[model.lane[bar]] - view.y + metrics.top;
+  const edgeOf = (bar) => topOf(bar) + metrics.point;
   if (view.scale > 0.6) {
     for (const { bars, x: cell, missing } of places.links) {
       if (cell < seenLeft - 2) continue;
@@ -151,11 +172,41 @@ function drawScene(context, scene, model, size) {
     }
   }
 
-  const fills = [colours.bar, colours.bar, colours.core, colours.bar, colours.wrong];
-  const strokes = [colours.barline, colours.coreline, colours.coreline, colours.match, colours.wrongline];
+  // The order: the line from point to point is behind the bars, so that it crosses no text.
+  const steps = places.steps;
+  const firstStep = (cell) => {
+    let low = 0, high = steps.length;
+    while (low < high) {
+      const half = (low + high) >> 1;
+      if (point[steps[half]] < cell) low = half + 1; else high = half;
+    }
+    return low;
+  };
+  const start = Math.max(0, firstStep(seenLeft) - 1), end = Math.min(steps.length - 1, firstStep(seenRight));
+  const hasPoints = steps.length > 0 && end - start < 600 && view.scale > 1.2;
+  if (hasPoints) {
+    context.strokeStyle = colours.path;
+    context.globalAlpha = 0.5;
+    context.lineWidth = 1.25;
+    context.beginPath();
+    for (let index = start; index <= end; index++) {
+      const bar = steps[index];
+      const x = toX(point[bar]), y = edgeOf(bar);
+      if (index === start) context.moveTo(x, y);
+      else {
+        const before = steps[index - 1];
+        const beforeX = toX(point[before]), beforeY = edgeOf(before), bend = Math.min(40, (x - beforeX) / 2);
+        context.bezierCurveTo(beforeX + bend, beforeY, x - bend, y, x, y);
+      }
+    }
+    context.stroke();
+    context.globalAlpha = 1;
+  }
+
+  const fills = [colours.bar, colours.bar, colours.bar, colours.core, colours.bar, colours.wrong];
+  const strokes = [colours.barline, colours.barline, colours.coreline, colours.coreline, colours.match, colours.wrongline];
   context.font = `${font}px ui-monospace, "DejaVu Sans Mono", "SF Mono", Menlo, Consolas, monospace`;
   const letter = context.measureText("0").width;
-  let points = 0;
   let drawn = 0;
   // Several bars share a pixel, wherever one looks.
   const isFar = view.scale * (places.width / STRETCHES) < 1.2;
@@ -171,9 +222,8 @@ function drawScene(context, scene, model, size) {
   };
   for (const row of places.rows) {
     for (let lane = model.rows[row].first; lane < model.rows[row].first + model.rows[row].lanes; lane++) {
-      const middle = tops[lane] - view.y + metrics.lane / 2;
-      if (middle < -metrics.lane || middle > height + metrics.lane) continue;
-      const top = middle - metrics.bar / 2;
+      const top = tops[lane] - view.y + metrics.top;
+      if (top < -metrics.lane || top > height) continue;
       const bars = places.byLane[lane];
       if (isFar && bars.length > 500) {
         if (!scene.coarse) scene.coarse = new Map();
@@ -185,8 +235,10 @@ function drawScene(context, scene, model, size) {
       let runStart = NONE, runEnd = 0, runWeight = 0;
       const endRun = () => {
         if (runStart === NONE) return;
-        context.fillStyle = runWeight ? strokes[runWeight] : colours.small;
-        context.fillRect(runStart, top, Math.max(runWeight ? 2 : 1, runEnd - runStart - 0.6), metrics.bar);
+        context.fillStyle = runWeight > PLAIN ? strokes[runWeight] : colours.small;
+        context.globalAlpha = runWeight === OTHER ? DIM : 1;
+        context.fillRect(runStart, top, Math.max(runWeight > PLAIN ? 2 : 1, runEnd - runStart - 0.6), metrics.bar);
+        context.globalAlpha = 1;
         runStart = NONE;
         drawn++;
       };
@@ -211,13 +263,13 @@ function drawScene(context, scene, model, size) {
         endRun();
         drawn++;
         const matters = weight(model, scene, bar);
-        const isDim = scene.matches && !scene.matches[bar];
+        const isDim = isDimmed(model, scene, bar);
         const isPending = model.ret[bar] === NONE;
         const from = Math.max(x, gutter - 12), to = Math.min(end - 1.5, width + 12);
-        context.globalAlpha = isDim ? 0.35 : 1;
+        context.globalAlpha = isDim ? DIM : 1;
         context.fillStyle = fills[matters];
         context.strokeStyle = strokes[matters];
-        context.lineWidth = matters === 4 ? 2 : matters ? 1.5 : 1;
+        context.lineWidth = matters === WRONG ? 2 : matters > PLAIN ? 1.5 : 1;
         context.beginPath();
         context.roundRect(from + 0.5, top + 0.5, Math.max(2, to - from - 1), metrics.bar - 1, Math.min(6, (end - x) / 6));
         context.fill();
@@ -225,58 +277,35 @@ function drawScene(context, scene, model, size) {
         context.stroke();
         if (isPending) context.setLineDash([]);
         if (bar === scene.selected || bar === scene.hovered) {
+          context.globalAlpha = 1;
           context.strokeStyle = colours.focus;
           context.lineWidth = bar === scene.selected ? 2.5 : 1.5;
           context.beginPath();
           context.roundRect(from - 1.5, top - 1.5, to - from + 3, metrics.bar + 3, 7);
           context.stroke();
+          context.globalAlpha = isDim ? DIM : 1;
         }
         // The text stays in sight while its bar does.
         const textFrom = Math.max(from, gutter) + 6;
-        const room = Math.floor((Math.min(to, width) - textFrom - 2) / letter);
+        const cross = matters === WRONG ? 9 : 2;
+        const room = Math.floor((Math.min(to, width) - textFrom - cross) / letter);
         if (room >= 2) {
           let text = barText(model, bar);
           if (text.length > room) text = text.slice(0, Math.max(1, room - 1)) + "…";
-          context.fillStyle = matters === 4 ? colours.ink : colours.bartext;
-          context.fillText(text, textFrom, middle + (view.scale > 3 && metrics.bar > 22 ? -1 : 0.5));
+          context.fillStyle = matters === WRONG ? colours.ink : colours.bartext;
+          context.fillText(text, textFrom, top + metrics.text + 0.5);
         }
         context.globalAlpha = 1;
-        if (point[bar] !== NONE) points++;
       }
       endRun();
       markSelected(lane, top);
     }
   }
 
-  // The order: its way from point to point, then the points.
-  if (points > 0 && points < 600 && view.scale > 1.2) {
-    const steps = places.steps;
-    let low = 0, high = steps.length;
-    while (low < high) {
-      const half = (low + high) >> 1;
-      if (point[steps[half]] < seenLeft) low = half + 1; else high = half;
-    }
-    const start = Math.max(0, low - 1);
-    context.strokeStyle = colours.path;
-    context.globalAlpha = 0.4;
-    context.lineWidth = 1.25;
-    context.beginPath();
-    let end = start;
-    for (; end < steps.length; end++) {
-      const bar = steps[end];
-      const x = toX(point[bar]), y = edgeOf(bar);
-      if (end === start) context.moveTo(x, y);
-      else {
-        const before = steps[end - 1];
-        const fromX2 = toX(point[before]), fromY = edgeOf(before), bend = Math.min(40, (x - fromX2) / 2);
-        context.bezierCurveTo(fromX2 + bend, fromY, x - bend, y, x, y);
-      }
-      if (point[bar] > seenRight) break;
-    }
-    context.stroke();
-    context.globalAlpha = 1;
-    const small = Math.max(9, font - 2.5);
-    context.font = `600 ${small}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace`;
+  // The points of the order.
+  if (hasPoints) {
+    const { digits, half: tall } = metrics;
+    context.font = `600 ${digits}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace`;
     const digit = context.measureText("0").width;
     context.textAlign = "center";
     for (const group of shownGroups(places, model, start, end)) {
@@ -285,12 +314,12 @@ function drawScene(context, scene, model, size) {
       for (const bar of group) {
         if (places.right[bar] <= 0 || point[bar] === NONE) continue;
         const x = toX(point[bar]), y = edgeOf(bar);
-        context.globalAlpha = scene.matches && !scene.matches[bar] ? 0.35 : 1;
+        context.globalAlpha = isDimmed(model, scene, bar) ? DIM : 1;
         context.fillStyle = colours.point;
         context.beginPath();
         if (isWide) {
-          const half = Math.max(small * 0.68, (digit * step.length) / 2 + 4);
-          context.roundRect(x - half, y - small * 0.68, half * 2, small * 1.36, small * 0.68);
+          const half = Math.max(tall, (digit * step.length) / 2 + 4);
+          context.roundRect(x - half, y - tall, half * 2, tall * 2, tall);
           context.fill();
           context.fillStyle = colours.pointtext;
           context.fillText(step, x, y + 0.5);
@@ -311,7 +340,7 @@ function drawScene(context, scene, model, size) {
     context.font = `700 11px system-ui, "DejaVu Sans", sans-serif`;
     for (const bar of problem.bars) {
       if (right[bar] <= 0 || tops[model.lane[bar]] === NONE) continue;
-      const x = Math.min(toX(right[bar]) - 1, width - 11), y = middleOf(bar) - metrics.bar / 2;
+      const x = Math.min(toX(right[bar]) - 1, width - 11), y = topOf(bar) + 1;
       if (x < gutter || toX(left[bar]) > width) continue;
       context.fillStyle = colours.wrongline;
       context.beginPath();
@@ -334,6 +363,7 @@ function drawScene(context, scene, model, size) {
     context.fillStyle = colours.soft;
     context.fillText(model.rows[row].label, 16, y + metrics.lane / 2 + 0.5, gutter - 24);
   }
+  drawAxis(context, scene, model, width);
   context.strokeStyle = colours.line;
   context.lineWidth = 1;
   context.beginPath();
@@ -341,6 +371,69 @@ function drawScene(context, scene, model, size) {
   context.lineTo(gutter - 0.5, height);
   context.stroke();
   return drawn;
+}
+
+// The axis: numbers of events. It stays at the top, over rows that are scrolled.
+function drawAxis(context, scene, model, width) {
+  const { places, colours, view, gutter } = scene;
+  const { cells, marks, edge } = places;
+  const toX = (cell) => gutter + (cell - view.x) * view.scale;
+  context.fillStyle = colours.paper;
+  context.fillRect(0, 0, width, HEAD);
+  context.strokeStyle = colours.line;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(0, HEAD - 0.5);
+  context.lineTo(width, HEAD - 0.5);
+  context.stroke();
+  context.font = '11px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+  const middle = HEAD / 2 - 1;
+  // The problem has the first claim to the room.
+  let from = Infinity, to = -Infinity;
+  if (edge !== NONE) {
+    const x = toX(edge), text = model.data.problem.event < model.eventBar.length ? "refused here" : "never returned";
+    const half = context.measureText(text).width / 2;
+    if (x >= gutter && x <= width) {
+      const at = Math.max(gutter + half + 4, Math.min(x, width - half - 4));
+      from = at - half - 6;
+      to = at + half + 6;
+      context.textAlign = "center";
+      context.fillStyle = colours.wrongline;
+      context.fillText(text, at, middle);
+      context.fillRect(x - 0.5, HEAD - 6, 1, 6);
+    }
+  }
+  context.textAlign = "center";
+  context.fillStyle = colours.soft;
+  let low = 0, high = marks.length;
+  while (low < high) {
+    const half = (low + high) >> 1;
+    if (cells[marks[half]] < view.x) low = half + 1; else high = half;
+  }
+  let free = gutter + 4;
+  for (let index = low; index < marks.length;) {
+    const x = toX(cells[marks[index]]);
+    if (x > width) break;
+    const text = String(marks[index]), half = context.measureText(text).width / 2;
+    if (x - half >= free && x + half < width && (x + half < from || x - half > to)) {
+      context.fillText(text, x, middle);
+      context.fillRect(x - 0.5, HEAD - 6, 1, 6);
+      free = x + half + 60;
+    }
+    // Continue with the first event that may have room.
+    const cell = view.x + (Math.max(free, x + 1) - gutter) / view.scale;
+    let least = index + 1, most = marks.length;
+    while (least < most) {
+      const between = (least + most) >> 1;
+      if (cells[marks[between]] < cell) least = between + 1; else most = between;
+    }
+    index = least;
+  }
+  context.textAlign = "left";
+  context.fillStyle = colours.paper;
+  context.fillRect(0, 0, gutter, HEAD - 1);
+  context.fillStyle = colours.soft;
+  context.fillText("event", 16, middle);
 }
 
 // The groups whose points are among some steps.

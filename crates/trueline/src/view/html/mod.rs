@@ -29,8 +29,8 @@ const SCRIPT: &str = concat!(
 );
 
 /// SHA-256 digests of the style sheet and of the script, for the policy. A test checks them.
-const STYLE_DIGEST: &str = "sha256-vCkYParIEMujGcT0TJiQZpWFnzBGcDmk/BLRvkhrorQ=";
-const SCRIPT_DIGEST: &str = "sha256-J11+kyphMpeIkNC+uOgj6Pxj4p5MJbbfLZBwKbABLV0=";
+const STYLE_DIGEST: &str = "sha256-79W7eiDONI2zOmZ20gRguUaw5NXYJGI3OHYAAl2Ulvc=";
+const SCRIPT_DIGEST: &str = "sha256-1zxRwnlqBP4u9ADPuXAsAJz7HGgoSfrdf8L70ejJ4iM=";
 
 /// The maximum number of operations on a page. For a longer history, the page shows those near the problem.
 pub const MOST_SHOWN: usize = 500_000;
@@ -106,10 +106,14 @@ pub fn render(timeline: &Timeline, settings: &Settings) -> String {
         "verdict" => verdict.to_owned(),
         "name" => escape(name),
         "meta" => escape(&meta(timeline)),
-        "reason" => timeline
-            .reason
-            .as_ref()
-            .map_or_else(String::new, |reason| format!(r#"<p class="reason" dir="ltr">{}</p>"#, escape(reason))),
+        "reason" => timeline.reason.as_ref().map_or_else(String::new, |reason| {
+            format!(r#"<p class="reason" dir="ltr">{}{}</p>"#, subject(timeline), escape(reason))
+        }),
+        "notes" => {
+            let note = |note: &String| format!(r#"<p class="hint" dir="ltr">note: {}</p>"#, escape(note));
+            timeline.notes.iter().map(note).collect()
+        }
+        "why" => why(&timeline.why),
         "open" => String::new(),
         "text" => escape(&text),
         "data" => data::write(timeline, settings.core_first),
@@ -138,6 +142,30 @@ fn policy() -> String {
         "default-src 'none'; script-src '{SCRIPT_DIGEST}'; style-src '{STYLE_DIGEST}'; base-uri 'none'; \
          form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
+}
+
+/// Returns the object and the key that the problem concerns, to be placed before the reason.
+fn subject(timeline: &Timeline) -> String {
+    timeline.subject().map_or_else(String::new, |subject| {
+        format!(r#"<span class="subject">{}</span> "#, escape(&subject.to_string()))
+    })
+}
+
+/// Returns the explanation of the rejection. Sentences about a case are indented.
+fn why(sentences: &[String]) -> String {
+    if sentences.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(r#"<article id="why"><h2>Why</h2>"#);
+    for sentence in sentences {
+        let text = sentence.trim_start_matches(' ');
+        let depth = ((sentence.len() - text.len()) / 2).min(3);
+        // A line must not end within an arrow.
+        let text = escape(text).replace("-&gt;", r#"<span class="whole">-&gt;</span>"#);
+        let _ = write!(out, r#"<p class="depth{depth}" dir="ltr">{text}</p>"#);
+    }
+    out.push_str("</article>");
+    out
 }
 
 /// Returns the line with the name of the specification and the counts.

@@ -17,7 +17,7 @@ function unpack(data) {
     data, rows, lanes, count,
     lane: new Int32Array(count), call: new Int32Array(count), ret: new Int32Array(count).fill(NONE),
     op: new Int32Array(count), result: new Int32Array(count),
-    step: new Int32Array(count), mark: new Uint8Array(count), core: new Uint8Array(count),
+    step: new Int32Array(count), mark: new Uint8Array(count), core: new Uint8Array(count), other: new Uint8Array(count),
     callLine: new Int32Array(count), returnLine: new Int32Array(count),
     eventBar: new Int32Array(events),
     order: new Int32Array(data.order.length), groups: [],
@@ -45,6 +45,8 @@ function unpack(data) {
   };
   number(data.ops, model.op);
   number(data.results, model.result);
+  // Operations on other objects or keys than those of the problem.
+  if (data.others) for (let bar = 0; bar < count; bar++) model.other[bar] = data.others[model.op[bar]] === "1" ? 1 : 0;
   let line = 0;
   if (data.lines === "operations") {
     for (let bar = 0; bar < count; bar++) {
@@ -88,6 +90,8 @@ function unpack(data) {
   // How many cells a bar needs for its text.
   model.letters = new Int32Array(count);
   for (let bar = 0; bar < count; bar++) model.letters[bar] = Math.min(MOST_LETTERS, barText(model, bar).length) + 2;
+  // A cross covers the end of a refused bar.
+  if (data.problem) for (const bar of data.problem.bars) model.letters[bar] += 2;
   return model;
 }
 
@@ -154,6 +158,7 @@ function place(model, visible) {
   const left = new Float64Array(count), right = new Float64Array(count).fill(NONE);
   const point = new Float64Array(count).fill(NONE);
   const cells = new Float64Array(events);
+  const marks = [];
   let next = 0, width = 0;
   for (let event = 0; event < events; event++) {
     const bar = eventBar[event];
@@ -167,6 +172,7 @@ function place(model, visible) {
       right[bar] = cell + 1;
     }
     cells[event] = cell;
+    marks.push(event);
     next = cell + 1 + (room[event] > 0 ? room[event] + 1 : 0);
   }
   width = Math.max(width, next);
@@ -197,7 +203,7 @@ function place(model, visible) {
     }
   }
   links.sort((one, other) => one.x - other.x);
-  return { left, right, point, width, byLane, rows, edge, links, steps: shown.map((group) => group[0]) };
+  return { left, right, point, width, byLane, rows, edge, links, cells, marks, steps: shown.map((group) => group[0]) };
 }
 
 // What differs between two texts, in whole words: [same before, gone, new, same behind].

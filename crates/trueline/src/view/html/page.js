@@ -15,7 +15,7 @@ function start() {
   const groupIndex = new Map();
   if (data.together.length) model.groups.forEach((group, index) => group.forEach((bar) => groupIndex.set(bar, index)));
   model.groupOf = (bar) => groupIndex.get(bar);
-  for (const part of document.querySelectorAll(".tools, .stage, .cards")) part.hidden = false;
+  for (const part of document.querySelectorAll(".tools, .stage, #details, #order")) part.hidden = false;
 
   const canvas = byId("view"), map = byId("map"), tip = byId("tip");
   const context = canvas.getContext("2d"), mapContext = map.getContext("2d");
@@ -42,8 +42,8 @@ function start() {
   function resize(printing) {
     const width = printing || canvas.parentElement.clientWidth;
     const lanes = scene.places.rows.reduce((sum, row) => sum + model.rows[row].lanes, 0);
-    const room = printing ? 4000 : Math.max(150, Math.min(window.innerHeight * 0.52, window.innerHeight - 330));
-    scene.metrics = rowMetrics(lanes, room - HEAD - 12);
+    const room = printing ? 4000 : Math.max(150, Math.min(window.innerHeight * 0.46, window.innerHeight - 380));
+    scene.metrics = rowMetrics(lanes, room - HEAD - 12, model.order.length > 0);
     laneTops(scene, model);
     const height = Math.min(Math.max(scene.height, 110), Math.max(room, 110));
     size = { width, height };
@@ -134,7 +134,7 @@ function start() {
     }
     let y = view.y;
     const top = tops[model.lane[bar]];
-    if (top - y < 0 || top + metrics.lane - y > size.height) y = top - size.height / 2;
+    if (top - y < HEAD || top + metrics.lane - y > size.height) y = top - size.height / 2;
     moveTo(x, y, target);
   }
 
@@ -218,17 +218,20 @@ function start() {
     }
   }
 
-  // The order around what is selected.
+  // The order around what is selected. It has only what the filters show.
   function showOrder() {
     const card = byId("order");
     card.replaceChildren();
-    const steps = model.groups;
+    const isShown = (bar) => visible[bar] === 1;
+    const steps = shownCount === model.count ? model.groups : model.groups.map((group) => [...group].filter(isShown)).filter((group) => group.length);
     card.append(element("h2", data.outcome === "rejected" ? "An order that works so far" : "An order that works"));
-    if (!steps.length) {
+    if (!model.groups.length) {
       card.append(element("p", data.outcome === "unknown" ? "None is known." : "Nothing took effect.", "note"));
     }
     const around = 7;
-    const selected = scene.selected !== NONE && model.step[scene.selected] ? stepIndex(scene.selected) : data.problem ? steps.length - 1 : 0;
+    const current = scene.selected !== NONE && model.step[scene.selected] ? model.step[scene.selected] : NONE;
+    const found = current === NONE ? NONE : steps.findIndex((group) => model.step[group[0]] === current);
+    const selected = found !== NONE ? found : data.problem ? steps.length - 1 : 0;
     const from = Math.max(0, Math.min(selected - around, steps.length - 2 * around - 1));
     const list = element("ol");
     for (let index = from; index < Math.min(steps.length, from + 2 * around + 1); index++) {
@@ -236,10 +239,39 @@ function start() {
     }
     const problem = firstProblem();
     if (problem !== NONE && !model.step[problem] && from + 2 * around + 1 >= steps.length) {
-      for (const bar of data.problem.bars) list.append(orderEntry(bar, "✗"));
+      for (const bar of data.problem.bars.filter(isShown)) list.append(orderEntry(bar, "✗"));
     }
     card.append(list);
     if (steps.length > 2 * around + 1) card.append(element("p", "Steps " + (from + 1) + " to " + Math.min(steps.length, from + 2 * around + 1) + " of " + steps.length + ".", "note"));
+    const hidden = model.groups.length - steps.length;
+    if (hidden > 0) {
+      const steps = hidden === 1 ? "1 step is" : hidden + " steps are";
+      card.append(element("p", filters.core ? steps + " not listed: only the core is shown." : steps + " not listed, because of the filters.", "note"));
+    }
+  }
+
+  // The legend: the signs that this page has.
+  function showLegend() {
+    const legend = byId("legend");
+    const add = (sign, text, mark) => {
+      const item = element("li"), swatch = element("span", mark, "swatch " + sign);
+      swatch.setAttribute("aria-hidden", "true");
+      item.append(swatch, element("span", text));
+      legend.append(item);
+    };
+    const problem = data.problem;
+    const hasMark = (mark) => data.marks.some(([, other]) => other === mark);
+    add("plain", "operation, from call to return");
+    if (model.ret.includes(NONE)) add("pending", "never returned");
+    if (hasMark(REFUSED)) add("wrong", "refused: no order allows its result");
+    if (hasMark(STUCK)) add("wrong", "should have returned");
+    if (data.hasCore) add("core", "core: these have no order");
+    if (data.marks.some(([bar, mark]) => mark === CONFLICT && !model.core[bar])) add("conflict", "in conflict with others");
+    if (data.others) add("other", "not on " + data.subject);
+    if (model.order.length) add("number", problem ? "place in an order that works so far" : "place in an order that works", "1");
+    if (data.together.length) add("link", "took effect together");
+    if (problem && problem.anticipated.length) add("missing", "should have taken effect together");
+    legend.append(element("li", "Events are in their order; distances are not times."));
   }
 
   const indexOfStep = new Map();
@@ -320,6 +352,7 @@ function start() {
     search(false);
     if (centre !== NONE) reveal(centre, Math.max(readable(), Math.min(scene.view.scale, 12)));
     else fit();
+    showOrder();
     byId("live").textContent = shownCount + " of " + model.count + " operations are shown";
   }
 
@@ -597,10 +630,12 @@ function start() {
 
   function inOrder(direction) {
     if (!model.groups.length) return;
-    const step = scene.selected !== NONE && model.step[scene.selected] ? stepIndex(scene.selected) + direction : direction > 0 ? 0 : model.groups.length - 1;
-    const group = model.groups[Math.max(0, Math.min(model.groups.length - 1, step))];
-    const bar = group.find((candidate) => visible[candidate]);
-    if (bar !== undefined) go(bar);
+    let step = scene.selected !== NONE && model.step[scene.selected] ? stepIndex(scene.selected) + direction : direction > 0 ? 0 : model.groups.length - 1;
+    // Steps that the filters hide are passed over.
+    for (; step >= 0 && step < model.groups.length; step += direction) {
+      const bar = model.groups[step].find((candidate) => visible[candidate]);
+      if (bar !== undefined) return go(bar);
+    }
   }
 
   document.addEventListener("keydown", (event) => {
@@ -683,12 +718,13 @@ function start() {
 
   // The beginning.
 
+  showLegend();
   applyFilters();
   if (firstProblem() !== NONE && visible[firstProblem()]) {
     select(firstProblem());
-    const scale = beginning();
-    scene.view.scale = scale;
-    reveal(firstProblem(), scale);
+    // At once, without a glide: the scale differs.
+    scene.view.scale = NaN;
+    reveal(firstProblem(), beginning());
   } else {
     select(NONE);
     moveTo(-1, 0, beginning());

@@ -139,6 +139,8 @@ impl Timeline {
             spec: self.spec.clone(),
             outcome: self.outcome,
             reason: self.reason.clone(),
+            why: self.why.clone(),
+            notes: self.notes.clone(),
             algorithm: self.algorithm.clone(),
             rows,
             left_out: self.left_out + self.bars.len() - bars.len(),

@@ -39,14 +39,15 @@
 mod cut;
 mod place;
 
-use std::fmt::Display;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
 use std::sync::Arc;
 
 pub use crate::history::visible;
 pub use place::{Places, Point};
 
-use super::Report;
-use crate::history::{EventKind, History, OpId, Operation, Record, Shown};
+use super::{Finding, Report};
+use crate::history::{EventKind, History, ObjectId, OpId, Operation, Record, Shown};
 use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Verdict, Witness, groups};
 
 /// A history and its judgement, ready to be drawn.
@@ -60,6 +61,11 @@ pub struct Timeline {
     pub outcome: Outcome,
     /// The reason for the verdict, in one sentence; `None` if the history was accepted.
     pub reason: Option<String>,
+    /// Why the history was rejected, one string for each sentence, as in [`Report::explanation`]; empty if the history
+    /// was not rejected, or if no explanation was requested.
+    pub why: Vec<String>,
+    /// Notes that a reader needs to understand the verdict, as in [`Report::notes`].
+    pub notes: Vec<String>,
     /// The algorithm that judged the history.
     pub algorithm: String,
     /// The processes, ordered by their numbers.
@@ -132,6 +138,8 @@ pub struct Bar {
     pub ret: Option<u32>,
     /// The operation and its arguments.
     pub label: Label,
+    /// The name of its object, if the object has one. The label names it, too.
+    pub object: Option<Arc<str>>,
     /// Its result, if it is known.
     pub result: Option<String>,
     /// The lines of the file that its call and return came from; 0 where there is no line.
@@ -192,6 +200,34 @@ pub struct Problem {
     pub all_allowed: bool,
     /// Operations that should have taken effect together, but did not.
     pub anticipated: Vec<Vec<u32>>,
+}
+
+/// The object and the key that a rejection concerns. Operations on other objects and keys have no part in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The name of the object.
+    pub object: Option<Arc<str>>,
+    /// The key.
+    pub key: Option<String>,
+}
+
+impl Subject {
+    /// Returns whether an operation concerns the same object and key, or all keys of the object.
+    pub fn contains(&self, bar: &Bar) -> bool {
+        let is_same_key = || self.key.is_none() || bar.key().is_none_or(|key| self.key.as_deref() == Some(key));
+        (self.object.is_none() || self.object == bar.object) && is_same_key()
+    }
+}
+
+impl Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.object, &self.key) {
+            (Some(object), Some(key)) => write!(f, "object {object}, key {key}"),
+            (Some(object), None) => write!(f, "object {object}"),
+            (None, Some(key)) => write!(f, "key {key}"),
+            (None, None) => Ok(()),
+        }
+    }
 }
 
 /// The text of a call, and what it can be searched by.
@@ -291,13 +327,17 @@ impl Timeline {
         processes.sort_unstable();
         processes.dedup();
         let row_of = |process| processes.binary_search(&process).expect("it is one of them");
+        // Operations share the name of their object.
+        let mut objects: BTreeMap<ObjectId, Arc<str>> = BTreeMap::new();
         let bar = |(id, operation): (OpId, &Operation<Op, Ret>)| {
             let mut label = label(&operation.op);
-            if let Some(object) = history.object_name(operation.object) {
-                let object = visible(object);
+            let object = history
+                .object_name(operation.object)
+                .map(|name| Arc::clone(objects.entry(operation.object).or_insert_with(|| visible(name).into())));
+            if let Some(object) = &object {
                 label.key = Some(match label.key {
                     Some(key) => format!("{object} . {key}"),
-                    None => object.clone(),
+                    None => object.to_string(),
                 });
                 label.text = format!("{object} . {}", label.text);
             }
@@ -308,6 +348,7 @@ impl Timeline {
                 call: 0,
                 ret: None,
                 label,
+                object,
                 result: operation.outcome.result().map(|result| visible(&result.to_string())),
                 lines: (operation.call_line().unwrap_or(0), operation.return_line().unwrap_or(0)),
                 events: (operation.call_position(), operation.return_position().unwrap_or(0)),
@@ -340,6 +381,8 @@ impl Timeline {
             spec: String::new(),
             outcome: Outcome::Unknown,
             reason: None,
+            why: Vec::new(),
+            notes: Vec::new(),
             algorithm: String::new(),
             rows,
             left_out: history.len() - bars.len(),
@@ -356,13 +399,24 @@ impl Timeline {
         timeline
     }
 
-    /// Adds the names, the algorithm and the reason from `report`.
+    /// Adds the names, the algorithm, the reason, the explanation of a rejection and the notes from `report`.
     #[must_use]
     pub fn with_report(mut self, report: &Report) -> Self {
         self.title = visible(&report.file);
         self.spec = visible(&report.spec);
         self.algorithm = visible(&report.stats.algorithm);
         self.reason = report.reason().map(|reason| visible(&reason));
+        self.notes = report.notes.iter().map(|note| visible(note)).collect();
+        match report.finding {
+            Finding::Rejected(_) | Finding::Stuck(_) => self.with_why(&report.explanation),
+            Finding::Accepted | Finding::Unknown(_) => self,
+        }
+    }
+
+    /// Adds an explanation of the rejection, one string for each sentence.
+    #[must_use]
+    pub fn with_why(mut self, sentences: &[String]) -> Self {
+        self.why = sentences.iter().map(|sentence| visible(sentence)).collect();
         self
     }
 
@@ -525,6 +579,26 @@ impl Timeline {
         }
     }
 
+    /// Returns the object and the key that the problem concerns; `None` if there is no problem, or if it concerns
+    /// several of them.
+    ///
+    /// It is the object and the key of all operations of the problem and of the core. Without a core, a key counts only
+    /// if all operations on the object have one, because operations on all keys might have a part in the problem.
+    pub fn subject(&self) -> Option<Subject> {
+        let problem = self.problem.as_ref()?;
+        let first = &self.bars[*problem.bars.first()? as usize];
+        let blamed = || {
+            let named = problem.bars.iter().chain(problem.anticipated.iter().flatten());
+            let named = named.map(|bar| &self.bars[*bar as usize]);
+            named.chain(self.bars.iter().filter(|bar| bar.core || bar.mark != Mark::None))
+        };
+        let object = first.object.clone().filter(|_| blamed().all(|bar| bar.object == first.object));
+        let key = first.key().filter(|_| blamed().all(|bar| (&bar.object, bar.key()) == (&first.object, first.key())));
+        let has_keys = || self.bars.iter().all(|bar| bar.object != first.object || bar.key().is_some());
+        let key = key.filter(|_| self.has_core || has_keys()).map(str::to_owned);
+        (object.is_some() || key.is_some()).then_some(Subject { object, key })
+    }
+
     /// Returns the groups of bars that took effect together, in the order of the linearization.
     pub fn groups(&self) -> impl Iterator<Item = &[u32]> {
         groups(&self.order, &self.together)
@@ -557,6 +631,15 @@ impl Bar {
                 format!("{} {arrow} {result}", self.label.text)
             }
             _ => self.label.text.clone(),
+        }
+    }
+
+    /// Returns its key, without the name of its object.
+    pub fn key(&self) -> Option<&str> {
+        let key = self.label.key.as_deref()?;
+        match &self.object {
+            Some(object) => key.strip_prefix(&**object)?.strip_prefix(" . "),
+            None => Some(key),
         }
     }
 
