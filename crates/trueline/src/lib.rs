@@ -88,6 +88,7 @@
 //! [`assert_linearizable!`] does all of this in one line of a test. [`primitives`] has atomics, mutexes and condition
 //! variables for objects whose threads trueline is to schedule, or to stop when they are stuck.
 
+#[doc(hidden)]
 pub mod assert;
 pub mod drive;
 pub mod history;

@@ -24,6 +24,7 @@
 
 mod algorithm;
 mod allowed;
+#[doc(hidden)]
 pub mod argument;
 pub mod auto;
 pub mod bounded;
@@ -58,13 +59,17 @@ use std::time::Instant;
 pub use algorithm::{ALGORITHMS, Algorithm, UnknownAlgorithm};
 #[cfg(feature = "named")]
 pub(crate) use interner::Interner;
-pub use judged::{Argued, Judged, Specification};
+pub use judged::Judged;
+#[doc(hidden)]
+pub use judged::{Argued, Specification};
 #[cfg(feature = "named")]
 pub(crate) use judged::{Criterion, Intervals, QuasiLinearizable};
 pub(crate) use judged::{Linearizable, Show, Synchronizing, judged, judged_so};
 pub use replay::{NotALinearization, replay};
 pub use search::budget::{Budget, CancelToken};
+#[doc(hidden)]
 pub use search::rules::{Rules, UnknownRule};
+#[doc(hidden)]
 pub use states::states;
 
 use crate::history::History;
@@ -178,6 +183,7 @@ impl Config {
 
     /// Uses these rules instead of the algorithm's own.
     #[must_use]
+    #[doc(hidden)]
     pub fn rules(mut self, rules: Rules) -> Self {
         self.rules = Some(rules);
         self

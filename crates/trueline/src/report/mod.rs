@@ -95,6 +95,7 @@ pub struct Assembled {
 
 /// Returns the report with the verdict alone, to which [`assemble`] adds. It takes little time and memory, even for a
 /// long history.
+#[doc(hidden)]
 pub fn plain(file: &str, spec: &str, judged: &dyn Judged) -> Report {
     let sizes = (judged.operations(), judged.pending());
     Report::new(file, spec, sizes, judged.judgement(), |id| judged.operation(id))

@@ -170,17 +170,24 @@ use crate::drive::{Call, Clock, Generate, Handle, Instance, Kind, Timed, Worker,
 use crate::history::{Argument, Datum, Value, visible};
 use crate::judge::Algorithm;
 
+#[cfg(feature = "systematic")]
+pub use crate::drive::systematic::Search;
 pub use calls::Calls;
 pub use coverage::TooLittle;
 #[cfg(feature = "systematic")]
 pub use explore::{Against, Exploration};
 pub use failure::{Failure, FailureKind, Smallest};
 pub use meaning::Meaning;
-pub use model::{ModelSpec, PlainModel, State};
+pub use model::PlainModel;
+#[doc(hidden)]
+pub use model::{ModelSpec, State};
+#[doc(hidden)]
 pub use plan::Plan;
 pub use specified::OwnSpec;
 pub use synchronising::SyncModel;
-pub use token::{Scheduled, Source, Token};
+pub use token::Token;
+#[doc(hidden)]
+pub use token::{Scheduled, Source};
 
 use judge::Judge;
 use model::ModelOperation;
@@ -1178,16 +1185,20 @@ pub struct Outcome {
     pub undecided: u64,
     /// The number of threads that were lost in operations that never returned, if the test gave up because of that;
     /// otherwise 0.
+    #[doc(hidden)]
     pub lost: u32,
     /// The time that the test took.
     pub elapsed: Duration,
     /// The part of that time that was spent on judging.
+    #[doc(hidden)]
     pub judging: Duration,
     /// The seed of all randomness.
     pub seed: u64,
     /// The clock that was used.
+    #[doc(hidden)]
     pub clock: Clock,
     /// The reason why a better clock could not be used, if there is one.
+    #[doc(hidden)]
     pub warning: Option<&'static str>,
     /// The reasons why a test without failures has tested too little to pass. Empty if there are none, if there was a
     /// failure, or if the test was canceled.
@@ -1211,12 +1222,15 @@ pub struct Explored {
     /// The number of executions of all programs.
     pub executions: u64,
     /// The number of executions that were cut off because an equivalent one is explored elsewhere.
+    #[doc(hidden)]
     pub redundant: u64,
     /// The number of different histories, summed over the programs.
     pub histories: u64,
     /// The number of serial histories that they were compared with, if they were.
+    #[doc(hidden)]
     pub serial: Option<u64>,
     /// The semantics by which histories were compared with serial ones, if operations may be out of order.
+    #[doc(hidden)]
     pub semantics: Option<String>,
     /// The largest number of preemptions for which all executions of all programs were explored; `None` if not even all
     /// executions without preemptions were.
@@ -1225,6 +1239,7 @@ pub struct Explored {
     pub is_complete: bool,
     /// Whether one execution was requested, and its schedule does not fit the test: it belongs to another object, or to
     /// another version of it.
+    #[doc(hidden)]
     pub is_misfit: bool,
 }
 
@@ -1255,6 +1270,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     /// # Panics
     /// Panics if the test is invalid: it has no operation, or a program calls one that does not exist.
     #[track_caller]
+    #[doc(hidden)]
     pub fn into_plan(self) -> Plan {
         let Self { make, handle, release, bodies, outline, judge, options } = self;
         let bodies: Arc<[Body<H>]> = bodies.into();

@@ -9,11 +9,17 @@ mod sync;
 use std::fmt;
 use std::time::Duration;
 
+#[doc(hidden)]
 pub use argument::{Argument, Before, Count, Counted, End, Ground, NoPlace, ObjectKind, Place, Proof, Reason, Step};
-pub use core::{Core, Member, Role, Weakening};
+pub use core::Core;
+#[doc(hidden)]
+pub use core::{Member, Role, Weakening};
+#[doc(hidden)]
 pub use passed::Passed;
 pub use quasi::{MoreFactor, QuasiEvidence};
-pub use sync::{Partners, ProgressEvidence, ProgressVerdict, Synchronisations, Unfit, WhyUnfit};
+#[doc(hidden)]
+pub use sync::{Partners, Unfit, WhyUnfit};
+pub use sync::{ProgressEvidence, ProgressVerdict, Synchronisations};
 
 use crate::history::OpId;
 
@@ -176,6 +182,7 @@ pub struct Evidence<Ret> {
 
 impl<Ret> Evidence<Ret> {
     /// Returns the same evidence with results of another type.
+    #[doc(hidden)]
     pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Evidence<Other> {
         self.map_by(&mut read)
     }
@@ -263,12 +270,15 @@ pub struct Stats {
     /// The number of configurations visited, over all parts and all algorithms that were tried.
     pub configurations: u64,
     /// The number of times that Lowe's queue algorithm had to backtrack.
+    #[doc(hidden)]
     pub backtracks: u64,
     /// The number of distinct states of the specification that were met.
     pub states: u64,
     /// The number of sequentializations that the paper's enumeration for quasi linearizability made.
+    #[doc(hidden)]
     pub sequentializations: u64,
     /// The number of quasi-permutations that this enumeration made.
+    #[doc(hidden)]
     pub permutations: u64,
     /// The most bytes that the tables and states of the search took at once.
     pub peak_bytes: u64,
@@ -285,12 +295,14 @@ pub struct Versions {
     pub parts: usize,
     /// The contradiction in the first part that is not linearizable in the order of its versions, if there is one. The
     /// verdict on this part was found without versions.
+    #[doc(hidden)]
     pub contradiction: Option<Contradiction>,
 }
 
 /// The reason why the order of versions is not a linearization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum Contradiction {
     /// According to their versions, `first` took effect before `second`, but `second` returned before `first` was
     /// called.
@@ -317,6 +329,7 @@ pub struct Judgement<Ret> {
 
 impl<Ret> Judgement<Ret> {
     /// Returns the same judgement with results of another type.
+    #[doc(hidden)]
     pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Judgement<Other> {
         let verdict = match self.verdict {
             Verdict::Accepted(witness) => Verdict::Accepted(witness),

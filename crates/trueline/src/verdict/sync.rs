@@ -21,6 +21,7 @@ pub enum ProgressVerdict<Ret> {
 
 impl<Ret> ProgressVerdict<Ret> {
     /// Returns the same verdict with results of another type.
+    #[doc(hidden)]
     pub fn map<Other>(self, read: impl FnMut(&Ret) -> Other) -> ProgressVerdict<Other> {
         match self {
             Self::Accepted(synchronisations) => ProgressVerdict::Accepted(synchronisations),

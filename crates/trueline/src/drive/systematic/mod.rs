@@ -160,6 +160,7 @@ pub enum Search {
     /// Random schedules, all about equally likely, until a limit is reached.
     Uniform,
     /// The given schedule.
+    #[doc(hidden)]
     Replay(Schedule),
 }
 

@@ -102,6 +102,7 @@ pub fn check<S: IntervalSpec>(
 
 /// Judges whether a history is interval-linearizable, as a [`Config`] says: `auto` and `brute` are supported, and any
 /// other algorithm is refused.
+#[doc(hidden)]
 pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
     let mut judgement = match &config.algorithm {
         Algorithm::Auto => check(spec, history, IntervalAlgorithm::Search, &config.budget),

@@ -33,6 +33,7 @@ const STYLE_DIGEST: &str = "sha256-vCkYParIEMujGcT0TJiQZpWFnzBGcDmk/BLRvkhrorQ="
 const SCRIPT_DIGEST: &str = "sha256-W0X6cK3u0IJnfRHXigYnJYdZ1dE2E3Y4N2ywoXyj4nk=";
 
 /// The maximum number of operations on a page. For a longer history, the page shows those near the problem.
+#[doc(hidden)]
 pub const MOST_SHOWN: usize = 500_000;
 
 /// The initial settings of a page.
@@ -63,6 +64,7 @@ pub struct Settings {
 ///
 /// # Errors
 /// Fails if the folder or the file cannot be written.
+#[doc(hidden)]
 pub fn write(folder: &Path, name: &str, timeline: &Timeline) -> io::Result<PathBuf> {
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     fs::create_dir_all(folder)?;

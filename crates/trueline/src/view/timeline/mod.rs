@@ -53,32 +53,46 @@ use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Verdict
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
     /// The file or other source that the history came from.
+    #[doc(hidden)]
     pub title: String,
     /// The name of the specification.
+    #[doc(hidden)]
     pub spec: String,
     /// The verdict.
+    #[doc(hidden)]
     pub outcome: Outcome,
     /// The reason for the verdict, in one sentence; `None` if the history was accepted.
+    #[doc(hidden)]
     pub reason: Option<String>,
     /// The algorithm that judged the history.
+    #[doc(hidden)]
     pub algorithm: String,
     /// The processes, ordered by their numbers.
+    #[doc(hidden)]
     pub rows: Vec<Row>,
     /// The operations, in the order of their calls.
+    #[doc(hidden)]
     pub bars: Vec<Bar>,
     /// Calls and returns in their order, each as the beginning or the end of a bar.
+    #[doc(hidden)]
     pub events: Vec<Edge>,
     /// The bars in the order of the known linearization: the witness, or the longest prefix.
+    #[doc(hidden)]
     pub order: Vec<u32>,
     /// The sizes of the groups that took effect together, in order; empty if each operation took effect alone.
+    #[doc(hidden)]
     pub together: Vec<u32>,
     /// The problem that led to a rejection.
+    #[doc(hidden)]
     pub problem: Option<Problem>,
     /// The states before and after operations of the linearization; only operations near its end may have them.
+    #[doc(hidden)]
     pub states: Vec<Passed>,
     /// Whether the core is known.
+    #[doc(hidden)]
     pub has_core: bool,
     /// The number of operations of the whole history that the timeline leaves out.
+    #[doc(hidden)]
     pub left_out: usize,
     /// The last operation of the linearization, even if the timeline leaves it out.
     linearized: Option<OpId>,
@@ -243,6 +257,7 @@ fn number(index: usize) -> u32 {
     u32::try_from(index).expect("operations have numbers")
 }
 
+#[doc(hidden)]
 impl Timeline {
     /// Creates a timeline of a history that has not been judged; `label` describes each call.
     pub fn new<Op, Ret: Display>(history: &History<Op, Ret>, label: impl Fn(&Op) -> Label) -> Self {
