@@ -37,6 +37,7 @@ pub enum Clock {
 
 /// A clock, and why it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Chosen {
     /// The clock.
     pub clock: Clock,

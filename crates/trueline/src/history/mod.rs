@@ -20,7 +20,9 @@ use std::sync::Arc;
 
 pub use builder::{Builder, HistoryError};
 pub use datum::{Argument, Datum};
-pub use interval::{Interval, from_intervals, from_logs, widen};
+#[doc(hidden)]
+pub use interval::widen;
+pub use interval::{Interval, from_intervals, from_logs};
 pub use operation::{Event, EventKind, ObjectId, OpId, Operation, Outcome, ProcessId};
 #[doc(hidden)]
 pub use partition::{Parts, by_object, split};

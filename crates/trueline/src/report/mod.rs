@@ -57,6 +57,7 @@ pub struct Wanted {
 
 /// The verdicts that a report explains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Words {
     /// None. The report then has no core either.
     #[default]
@@ -69,6 +70,7 @@ pub enum Words {
 
 /// The part of a history that is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Picture {
     /// Nothing.
     #[default]

@@ -74,6 +74,7 @@ impl fmt::Display for FailureKind {
 
 /// A failing run, and everything that is known about it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Failure {
     /// The kind of failure.
     pub kind: FailureKind,

@@ -27,6 +27,7 @@ use crate::drive::Shape;
 /// assert_eq!(token.scheduled.unwrap().schedule, "3-1_17-0");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Token {
     /// The source of the program.
     #[doc(hidden)]
@@ -41,6 +42,7 @@ pub struct Token {
 
 /// The schedule of an explored run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Scheduled {
     /// The schedule, in its text form.
     #[doc(hidden)]
@@ -58,6 +60,7 @@ pub struct Scheduled {
 
 /// The source of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Source {
     /// Generated from this seed.
     Seed(u64),

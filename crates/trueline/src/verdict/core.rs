@@ -15,6 +15,7 @@ use crate::history::{History, OpId};
 /// that are not in the core. For example, that a value was overwritten rests on the second write and the read, and the
 /// explanation names the first write too.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Core<Op, Ret> {
     /// The calls of the core, in the order of their numbers: the history up to the failing return is rejected even if
     /// every other call is left out. Each of them is needed for that, unless [`undecided`](Core::undecided) lists it.
@@ -48,6 +49,7 @@ pub struct Core<Op, Ret> {
 
 /// An operation of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Member {
     /// The number of the operation in the whole history.
     pub id: OpId,

@@ -35,6 +35,7 @@ const MOST_IN_PREFIX: usize = 1_000;
 
 /// The report on one judged history.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Report {
     /// The file or other source that the history came from.
     #[doc(hidden)]
@@ -83,6 +84,7 @@ pub enum Finding {
 
 /// The reason why a history was rejected, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[doc(hidden)]
 pub struct Rejection {
     /// The operation whose return no linearization allows.
@@ -115,6 +117,7 @@ pub struct Rejection {
 
 /// The reason why a history is not quasi linearizable, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[doc(hidden)]
 pub struct QuasiRejection {
     /// The criterion, including its factors.
@@ -129,6 +132,7 @@ pub struct QuasiRejection {
 
 /// The executions that should have returned, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[doc(hidden)]
 pub struct Stall {
     /// The last executions of a possible sequence of synchronizations.
@@ -190,6 +194,7 @@ impl Stall {
 
 /// An operation, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[doc(hidden)]
 pub struct Line {
     /// Its place: lines of the file, such as `lines 3-7`, or events if there are no lines; `line 3-` if it never
@@ -215,6 +220,7 @@ pub struct Line {
 
 /// The core of a rejected history, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[doc(hidden)]
 pub struct Story {
     /// The operation after which the core begins: operations that returned before its call do not matter.
@@ -233,6 +239,7 @@ pub struct Story {
 
 /// An operation of a core, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[doc(hidden)]
 pub struct Told {
     /// The operation, reduced to its relevant part.
@@ -290,10 +297,9 @@ impl Report {
     /// use trueline::verdict::{Judgement, Stats, Verdict, Witness};
     /// use trueline::view::{Report, text};
     ///
-    /// let judgement: Judgement<String> = Judgement {
-    ///     verdict: Verdict::Accepted(Witness::one_by_one(Vec::new())),
-    ///     stats: Stats { algorithm: "auto".into(), partitions: 1, elapsed: Duration::from_micros(1234), ..Stats::default() },
-    /// };
+    /// let mut stats = Stats::default();
+    /// (stats.algorithm, stats.partitions, stats.elapsed) = ("auto".into(), 1, Duration::from_micros(1234));
+    /// let judgement: Judgement<String> = Judgement::new(Verdict::Accepted(Witness::one_by_one(Vec::new())), stats);
     /// let report = Report::new("a.jsonl", "queue", (5, 1), &judgement, |id| History::<String, String>::builder().finish().named(id));
     /// let text = text::render(&report, text::Style::Plain);
     /// assert_eq!(text, "a.jsonl: accepted (auto, 5 operations, 1 pending, 1 partition, 1.2 ms)\n");

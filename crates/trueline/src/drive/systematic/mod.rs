@@ -262,6 +262,7 @@ impl fmt::Debug for Settings {
 
 /// The end of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Ended {
     /// All threads finished.
     Complete,

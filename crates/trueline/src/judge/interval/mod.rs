@@ -44,6 +44,7 @@ use task::{Member, Step, Task};
 
 /// The algorithm that judges a history of an object whose operations take effect in several steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum IntervalAlgorithm {
     /// Search.
     #[default]

@@ -122,6 +122,7 @@ use task::{Found, Task, Why};
 
 /// The algorithm that judges quasi linearizability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum QuasiAlgorithm {
     /// The default: search.
     #[default]

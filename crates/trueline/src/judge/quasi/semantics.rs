@@ -231,6 +231,7 @@ impl<S: Spec> Program<'_, S> {
 
 /// The treatment of operations that never returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Pending {
     /// Each may have taken effect, with any result, or not: the history is extended by returns, as for linearizability.
     #[default]

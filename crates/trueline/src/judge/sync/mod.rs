@@ -47,6 +47,7 @@ use task::Task;
 
 /// The algorithm that judges a history of synchronizations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum SyncAlgorithm {
     /// The greedy algorithm or a matching if executions synchronize in pairs without a state; otherwise search.
     #[default]

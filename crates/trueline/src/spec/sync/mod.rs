@@ -44,7 +44,9 @@ use std::hash::Hash;
 
 #[doc(hidden)]
 pub use abc::{Abc, AbcOp};
-pub use barrier::{Barrier, BarrierOp, Combine};
+#[doc(hidden)]
+pub use barrier::Combine;
+pub use barrier::{Barrier, BarrierOp};
 #[doc(hidden)]
 pub use broadcast::Broadcast;
 pub use channel::{Channel, ChannelOp, ChannelRet};

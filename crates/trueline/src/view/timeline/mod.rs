@@ -51,6 +51,7 @@ use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Verdict
 
 /// A history and its judgement, ready to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Timeline {
     /// The file or other source that the history came from.
     #[doc(hidden)]
@@ -100,6 +101,7 @@ pub struct Timeline {
 
 /// The verdict on a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Outcome {
     /// The history has a linearization.
     Accepted,
@@ -123,6 +125,7 @@ impl Outcome {
 
 /// The row of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Row {
     /// The name of the process.
     pub label: String,
@@ -133,6 +136,7 @@ pub struct Row {
 
 /// The bar of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Bar {
     /// The operation's number in the history.
     pub id: OpId,
@@ -163,6 +167,7 @@ pub struct Bar {
 
 /// The role of an operation in a problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Mark {
     /// No role.
     #[default]
@@ -185,6 +190,7 @@ impl Mark {
 
 /// The beginning or the end of a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Edge {
     /// The bar.
     pub bar: u32,
@@ -194,6 +200,7 @@ pub struct Edge {
 
 /// The problem in a rejected history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// The bars to look at first: the refused operations, or those that should have returned.
     pub bars: Vec<u32>,
