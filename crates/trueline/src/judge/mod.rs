@@ -17,8 +17,9 @@
 //! | [`queue_lowe`] | complete histories of queues | refuses all other histories |
 //! | [`compete`] | histories for which the best algorithm is not known | a single core |
 //!
-//! [`shrink`] reduces a rejected history to the few operations that the rejection rests on, and [`argument`] explains
-//! why these operations have no legal order. [`sync`] judges objects whose operations wait for each other, [`interval`]
+//! An algorithm of your own implements the trait [`Checker`], and then takes part like the built-in ones.
+//!
+//! [`shrink`] reduces a rejected history to the few operations that the rejection rests on. [`sync`] judges objects whose operations wait for each other, [`interval`]
 //! judges objects whose operations take effect in several steps, and [`quasi`] judges whether operations took effect at
 //! most a given distance out of order.
 
@@ -29,6 +30,7 @@ pub mod argument;
 pub mod auto;
 pub mod bounded;
 pub mod brute;
+mod checker;
 pub mod compete;
 mod erased;
 mod explain;
@@ -57,6 +59,9 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 pub use algorithm::{ALGORITHMS, Algorithm, UnknownAlgorithm};
+#[doc(hidden)]
+pub use checker::OwnChecker;
+pub use checker::{Checker, CheckerInput};
 #[cfg(feature = "named")]
 pub(crate) use interner::Interner;
 pub use judged::Judged;
