@@ -34,7 +34,7 @@ pub(crate) fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, config:
         best_ns = best_ns.min(usage::cpu_ns() - start);
         last = Some(judgement);
     }
-    let Judgement { verdict, stats } = last.expect("there is at least one run");
+    let Judgement { verdict, stats, .. } = last.expect("there is at least one run");
     let verdict = match verdict {
         Verdict::Unknown(limit) => format!("unknown ({})", limit.kind),
         known => known.name().to_owned(),

@@ -26,6 +26,9 @@ const TIME_FOR_CORE: Duration = Duration::from_secs(3);
 /// An optional third argument is the [`Config`](crate::judge::Config) to judge by. Returns the
 /// [`Judgement`](crate::verdict::Judgement).
 ///
+/// If the environment variable `TRUELINE_PAGES` names a folder, a failing assertion also writes an HTML page with its
+/// timeline to that folder.
+///
 /// ```
 /// use trueline::history::History;
 /// use trueline::spec::{Register, RegisterOp, RegisterRet};

@@ -88,6 +88,7 @@
 //! [`assert_linearizable!`] does all of this in one line of a test. [`primitives`] has atomics, mutexes and condition
 //! variables for objects whose threads trueline is to schedule, or to stop when they are stuck.
 
+#[doc(hidden)]
 pub mod assert;
 pub mod drive;
 pub mod history;
@@ -114,3 +115,38 @@ pub mod _macro_support {
 }
 
 pub use test::test;
+
+/// The main types can be sent to other threads and shared between them; otherwise this does not compile.
+const _: () = {
+    const fn is_send_and_sync<T: ?Sized + Send + Sync>() {}
+
+    is_send_and_sync::<history::History<u8, u8>>();
+    is_send_and_sync::<history::Builder<u8, u8>>();
+    is_send_and_sync::<history::HistoryError>();
+    #[cfg(feature = "json")]
+    is_send_and_sync::<history::codec::CodecError>();
+    is_send_and_sync::<spec::Queue<u8>>();
+    is_send_and_sync::<judge::Algorithm>();
+    is_send_and_sync::<judge::Budget>();
+    is_send_and_sync::<judge::CancelToken>();
+    is_send_and_sync::<judge::Config>();
+    is_send_and_sync::<dyn judge::Checker>();
+    is_send_and_sync::<dyn judge::Judged>();
+    is_send_and_sync::<judge::quasi::Semantics<'static, u8, u8>>();
+    is_send_and_sync::<judge::shrink::Limits>();
+    is_send_and_sync::<verdict::Core<u8, u8>>();
+    is_send_and_sync::<verdict::Judgement<u8>>();
+    is_send_and_sync::<verdict::ProgressVerdict<u8>>();
+    #[cfg(feature = "named")]
+    is_send_and_sync::<named::NamedSpec>();
+    #[cfg(feature = "named")]
+    is_send_and_sync::<named::NamedError>();
+    is_send_and_sync::<report::Assembled>();
+    is_send_and_sync::<test::Calls>();
+    #[cfg(feature = "systematic")]
+    is_send_and_sync::<test::Exploration>();
+    is_send_and_sync::<test::Failure>();
+    is_send_and_sync::<test::Outcome>();
+    is_send_and_sync::<test::Plan>();
+    is_send_and_sync::<test::Token>();
+};

@@ -36,9 +36,11 @@
 //! is immediately visible to all threads, whatever its ordering.
 
 pub use trueline_sync::primitives::{
-    Access, AccessKind, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Blocking, Cancellable, Cancellation, Cancelled,
-    Chaos, Condvar, Entered, Mutex, MutexGuard, Ordering, Place, Seen, Wake, World, catch_cancelled, choose, enter,
-    point, spin_hint,
+    AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Cancellation, Cancelled, Chaos, Condvar, Entered, Mutex, MutexGuard,
+    Ordering, World, catch_cancelled, choose, enter, point, spin_hint,
 };
+// How a world and the primitives speak with each other, which only the scheduler of trueline needs.
+#[doc(hidden)]
+pub use trueline_sync::primitives::{Access, AccessKind, Blocking, Cancellable, Place, Seen, Wake};
 
 pub(crate) use trueline_sync::{DeadlockWatch, edge};

@@ -218,14 +218,10 @@ impl Judged {
     pub(super) fn cut(&self, kind: LimitKind) -> Self {
         match self {
             Self::Report(report, _) => {
-                let Report { file, spec, operations, pending, stats, finding, notes, .. } = &**report;
-                let mut notes = notes.clone();
-                notes.push(cut_short(kind));
-                let (stats, finding) = (stats.clone(), finding.clone());
-                let (operations, pending) = (*operations, *pending);
-                let (file, spec, core, explanation) = (file.clone(), spec.clone(), None, Vec::new());
-                let cut = Report { file, spec, operations, pending, stats, finding, core, explanation, notes };
-                Self::Report(Box::new(cut), None)
+                let mut cut = report.clone();
+                (cut.core, cut.explanation) = (None, Vec::new());
+                cut.notes.push(cut_short(kind));
+                Self::Report(cut, None)
             }
             Self::Unreadable { file, line, message } => {
                 Self::Unreadable { file: file.clone(), line: *line, message: message.clone() }
@@ -311,10 +307,10 @@ impl<'a> Judge<'a> {
     /// Returns the report of a history that was not read or judged because of a limit.
     fn undecided(&self, file: &str, kind: LimitKind, limits: &Limits, read: Read) -> Judged {
         let Read { operations, pending, events } = read;
-        let limit = Limit { kind, event: 0, events };
-        let (algorithm, elapsed) = (self.args.algorithm.to_string(), limits.elapsed());
-        let stats = Stats { algorithm, elapsed, ..Stats::default() };
-        let judgement = Judgement::<String> { verdict: Verdict::Unknown(limit), stats };
+        let limit = Limit::new(kind, 0, events);
+        let mut stats = Stats::default();
+        (stats.algorithm, stats.elapsed) = (self.args.algorithm.to_string(), limits.elapsed());
+        let judgement = Judgement::<String>::new(Verdict::Unknown(limit), stats);
         let none = |id| History::<String, String>::builder().finish().named(id);
         Judged::Report(Box::new(Report::new(file, self.spec.name(), (operations, pending), &judgement, none)), None)
     }

@@ -37,6 +37,7 @@ pub enum Clock {
 
 /// A clock, and why it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Chosen {
     /// The clock.
     pub clock: Clock,
@@ -50,6 +51,7 @@ impl Clock {
 
     /// Returns the best clock of this machine: the time stamp counter if the counters of all processors agree, which is
     /// tested once, and otherwise [`Instant`].
+    #[doc(hidden)]
     pub fn best() -> Chosen {
         static BEST: OnceLock<Chosen> = OnceLock::new();
         *BEST.get_or_init(|| match Self::TimeStamp.check() {
@@ -62,6 +64,7 @@ impl Clock {
     ///
     /// # Errors
     /// Returns the reason why the clock cannot be used.
+    #[doc(hidden)]
     pub fn check(self) -> Result<(), &'static str> {
         #[cfg(target_arch = "x86_64")]
         let is_there = raw::has_invariant_time_stamps();
@@ -80,6 +83,7 @@ impl Clock {
 
     /// Returns the current time, in a unit that depends on the clock.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn now(self) -> u64 {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -95,6 +99,7 @@ impl Clock {
     }
 
     /// Returns the name of the clock, as [`FromStr`] parses it.
+    #[doc(hidden)]
     pub fn name(self) -> &'static str {
         match self {
             Self::TimeStamp => "tsc",

@@ -14,6 +14,7 @@ mod recorder;
 mod run;
 mod simulate;
 #[cfg(feature = "systematic")]
+#[doc(hidden)]
 pub mod systematic;
 mod task;
 mod workload;
@@ -23,7 +24,9 @@ pub(crate) use pool::without_exit;
 pub(crate) use run::message;
 pub(crate) use task::Task;
 
-pub use clock::{Chosen, Clock};
+#[doc(hidden)]
+pub use clock::Chosen;
+pub use clock::Clock;
 pub use generate::{
     Always, Colliding, Generate, MadeBy, Making, Payload, Skewed, Unique, always, made_by, skewed, unique,
 };
@@ -32,6 +35,9 @@ pub use random::Random;
 #[doc(hidden)]
 pub use raw::stdout_was_closed;
 pub use recorder::Recorder;
-pub use run::{End, Handle, Instance, Look, Run, Runner, Seen, Settings, Timed, Worker};
+pub use run::Worker;
+#[doc(hidden)]
+pub use run::{End, Handle, Instance, Look, Run, Runner, Seen, Settings, Timed};
 pub use simulate::{Simulation, simulate};
+#[doc(hidden)]
 pub use workload::{Behaviour, Call, Kind, Shape, Workload};

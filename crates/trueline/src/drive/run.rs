@@ -98,6 +98,7 @@ impl std::fmt::Debug for Run {
 
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum End {
     /// All threads finished.
     Complete,
@@ -123,6 +124,7 @@ pub enum End {
 
 /// The verdict on runs of which the last makes no progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Look {
     /// One of the runs violates the specification, whatever happens later.
     IsWrong,
@@ -134,6 +136,7 @@ pub enum Look {
 
 /// The observations of a run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Seen {
     /// The recorded history.
     pub history: History<Call, Value>,

@@ -21,12 +21,19 @@ use std::sync::Arc;
 
 pub use builder::{Builder, HistoryError};
 pub use datum::{Argument, Datum};
-pub use interval::{Interval, from_intervals, from_logs, widen};
+#[doc(hidden)]
+pub use interval::widen;
+pub use interval::{Interval, from_intervals, from_logs};
 pub use operation::{Event, EventKind, ObjectId, OpId, Operation, Outcome, ProcessId};
+#[doc(hidden)]
 pub use partition::{Parts, by_object, split};
 pub use trueline_derive::{Argument, Datum};
-pub use value::{Record, Shown, Value};
+#[doc(hidden)]
+pub use value::Shown;
+pub use value::{Record, Value};
+#[doc(hidden)]
 pub use visible::{visible, visible_json};
+#[doc(hidden)]
 pub use weaken::Fate;
 
 /// A history with operations as a file gives them, before a specification has interpreted them.
@@ -108,6 +115,7 @@ impl<Op, Ret> History<Op, Ret> {
     }
 
     /// Returns an operation, with the name of its object if the object has one.
+    #[doc(hidden)]
     pub fn named(&self, id: OpId) -> (Operation<Op, Ret>, Option<String>)
     where
         Op: Clone,

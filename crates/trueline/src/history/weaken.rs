@@ -45,6 +45,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     /// # Complexity
     /// Linear in the number of events.
     #[must_use]
+    #[doc(hidden)]
     pub fn weaken(&self, mut fate: impl FnMut(OpId, &Operation<Op, Ret>) -> Fate) -> Self {
         let mut fates = Vec::with_capacity(self.operations.len());
         for (id, operation) in (0..).zip(&self.operations) {

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
+use super::checker::{Checker, OwnChecker};
+
 /// An algorithm, as the command line names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -35,9 +37,18 @@ pub enum Algorithm {
     QueueLowe,
     /// Runs several algorithms at once; the first answer counts.
     Compete(Vec<Algorithm>),
+    /// An algorithm of your own: see [`Algorithm::own`].
+    Own(OwnChecker),
 }
 
-/// The algorithms other than [`Algorithm::Compete`], with a short description of each.
+impl Algorithm {
+    /// Returns the algorithm that `checker` implements.
+    pub fn own(checker: impl Checker + 'static) -> Self {
+        Self::Own(OwnChecker::new(checker))
+    }
+}
+
+/// The built-in algorithms other than [`Algorithm::Compete`], with a short description of each.
 pub const ALGORITHMS: &[(Algorithm, &str)] = &[
     (
         Algorithm::Auto,
@@ -74,6 +85,7 @@ impl fmt::Display for Algorithm {
             Self::BoundedGraphLru => "bounded-graph-lru",
             Self::Monitor => "monitor",
             Self::QueueLowe => "queue-lowe",
+            Self::Own(checker) => checker.name(),
             Self::Compete(algorithms) => {
                 for (index, algorithm) in algorithms.iter().enumerate() {
                     f.write_str(if index == 0 { "compete:" } else { "," })?;

@@ -65,10 +65,12 @@ pub trait Judged: Debug + Send + Sync {
     ///
     /// # Complexity
     /// O(n) for each call, because nothing is cached.
+    #[doc(hidden)]
     fn history(&self) -> History<Shown, String>;
 
     /// Returns one operation of that history, and the name of its object if it has one, without building the whole
     /// history.
+    #[doc(hidden)]
     fn operation(&self, id: OpId) -> (Operation<Shown, String>, Option<String>);
 
     /// Returns the few operations that a rejection rests on ([`shrink`]), and why they have no legal order
@@ -96,8 +98,9 @@ pub trait Judged: Debug + Send + Sync {
     /// ```
     fn core(&self, limits: &Limits) -> Option<Argued>;
 
-    /// Returns the states that the last operations of a linearization pass through ([`states`], [`sync::states`]). The
+    /// Returns the states that the last operations of a linearization pass through (`judge::states`, `judge::sync::states`). The
     /// linearization defaults to that of the verdict.
+    #[doc(hidden)]
     fn states(&self, linearization: Option<&Witness>) -> Vec<Passed>;
 
     /// Returns whether operations that are stuck at the end of the history should have returned ([`sync::progress`],
@@ -106,6 +109,7 @@ pub trait Judged: Debug + Send + Sync {
 
     /// Returns why executions that synchronize in pairs cannot all have had partners ([`sync::partners`]). Returns
     /// `None` if executions do not synchronize in pairs, or if the history was not rejected for that reason.
+    #[doc(hidden)]
     fn partners(&self) -> Option<Partners>;
 }
 

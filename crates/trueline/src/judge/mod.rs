@@ -17,17 +17,20 @@
 //! | [`queue_lowe`] | complete histories of queues | refuses all other histories |
 //! | [`compete`] | histories for which the best algorithm is not known | a single core |
 //!
-//! [`shrink`] reduces a rejected history to the few operations that the rejection rests on, and [`argument`] explains
-//! why these operations have no legal order. [`sync`] judges objects whose operations wait for each other, [`interval`]
+//! An algorithm of your own implements the trait [`Checker`], and then takes part like the built-in ones.
+//!
+//! [`shrink`] reduces a rejected history to the few operations that the rejection rests on. [`sync`] judges objects whose operations wait for each other, [`interval`]
 //! judges objects whose operations take effect in several steps, and [`quasi`] judges whether operations took effect at
 //! most a given distance out of order.
 
 mod algorithm;
 mod allowed;
+#[doc(hidden)]
 pub mod argument;
 pub mod auto;
 pub mod bounded;
 pub mod brute;
+mod checker;
 pub mod compete;
 mod erased;
 mod explain;
@@ -56,15 +59,22 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 pub use algorithm::{ALGORITHMS, Algorithm, UnknownAlgorithm};
+#[doc(hidden)]
+pub use checker::OwnChecker;
+pub use checker::{Checker, CheckerInput};
 #[cfg(feature = "named")]
 pub(crate) use interner::Interner;
-pub use judged::{Argued, Judged, Specification};
+pub use judged::Judged;
+#[doc(hidden)]
+pub use judged::{Argued, Specification};
 #[cfg(feature = "named")]
 pub(crate) use judged::{Criterion, Intervals, QuasiLinearizable};
 pub(crate) use judged::{Linearizable, Show, Synchronizing, judged, judged_so};
 pub use replay::{NotALinearization, replay};
 pub use search::budget::{Budget, CancelToken};
+#[doc(hidden)]
 pub use search::rules::{Rules, UnknownRule};
+#[doc(hidden)]
 pub use states::states;
 
 use crate::history::History;
@@ -178,6 +188,7 @@ impl Config {
 
     /// Uses these rules instead of the algorithm's own.
     #[must_use]
+    #[doc(hidden)]
     pub fn rules(mut self, rules: Rules) -> Self {
         self.rules = Some(rules);
         self

@@ -35,5 +35,8 @@ mod tests;
 
 pub use quasi::{NoFactors, QuasiFactors};
 pub use registry::{NamedError, NamedSpec, Options, spec};
+#[doc(hidden)]
 pub use sequential::{Choose, NamedObject};
-pub use table::{OperationInfo, SPECS, SpecInfo, nearest};
+#[doc(hidden)]
+pub use table::nearest;
+pub use table::{OperationInfo, SPECS, SpecInfo};

@@ -122,6 +122,7 @@ impl NamedSpec {
 
     /// Returns whether it matters which process calls an operation. Operations must then not be moved to other
     /// processes, as [`widen`](crate::history::widen) does.
+    #[doc(hidden)]
     pub fn process_matters(&self) -> bool {
         self.family.process_matters()
     }
@@ -169,11 +170,13 @@ impl NamedSpec {
     }
 
     /// Returns whether [`judge`](Self::judge) judges quasi linearizability.
+    #[doc(hidden)]
     pub fn is_quasi(&self) -> bool {
         self.family.is_quasi()
     }
 
     /// Returns all errors in `history`, in the order of the calls. [`judge`](Self::judge) returns only the first one.
+    #[doc(hidden)]
     pub fn faults(&self, history: &RawHistory) -> Vec<NamedError> {
         let one_by_one = history.operations().iter().filter_map(|operation| self.family.fault(self.info, operation));
         let faults: Vec<NamedError> = one_by_one.collect();
@@ -186,11 +189,13 @@ impl NamedSpec {
     ///
     /// # Errors
     /// Returns an error if an operation is unknown, or has an argument or a result of the wrong type.
+    #[doc(hidden)]
     pub fn parts(&self, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
         self.family.parts(self.info, history)
     }
 
     /// Returns whether operations wait for each other, so that [`Judged::progress`] has an answer.
+    #[doc(hidden)]
     pub fn has_progress(&self) -> bool {
         self.family.has_progress()
     }

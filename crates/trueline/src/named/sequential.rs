@@ -43,6 +43,7 @@ impl NamedSpec {
     /// assert_eq!(step("dequeue", Value::Null)?, [(0, Value::Int(5))]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(hidden)]
     pub fn object(&self) -> Option<NamedObject<'_>> {
         self.family.object().map(|object| NamedObject { info: self.info, object })
     }

@@ -57,6 +57,7 @@ pub struct Wanted {
 
 /// The verdicts that a report explains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Words {
     /// None. The report then has no core either.
     #[default]
@@ -69,6 +70,7 @@ pub enum Words {
 
 /// The part of a history that is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Picture {
     /// Nothing.
     #[default]
@@ -95,6 +97,7 @@ pub struct Assembled {
 
 /// Returns the report with the verdict alone, to which [`assemble`] adds. It takes little time and memory, even for a
 /// long history.
+#[doc(hidden)]
 pub fn plain(file: &str, spec: &str, judged: &dyn Judged) -> Report {
     let sizes = (judged.operations(), judged.pending());
     Report::new(file, spec, sizes, judged.judgement(), |id| judged.operation(id))

@@ -6,6 +6,9 @@
 //!
 //! If the effect of an operation depends on the thread that calls it (a mutex with owners), `Op` must contain the
 //! caller: for every checker, equal operations are interchangeable.
+//!
+//! The specifications here are those of common objects. Those of keyed stores, arrays and the examples of papers are
+//! available by [name](crate::named).
 
 /// Generates `new` and `Default` for a specification without parameters. A derived `Default` would require `Default` of
 /// the values.
@@ -43,6 +46,7 @@ mod multi_register;
 mod multiset;
 mod mutex;
 mod once_cell;
+#[doc(hidden)]
 pub mod persistent;
 mod priority_queue;
 mod queue;
@@ -64,6 +68,7 @@ use std::hash::Hash;
 
 use smallvec::{SmallVec, smallvec};
 
+#[doc(hidden)]
 pub use array::{Array, ArrayOp, ArrayRet};
 pub use bag::{Bag, BagOp, BagRet};
 pub use bounded_queue::{BoundedQueue, BoundedQueueOp, BoundedQueueRet};
@@ -72,11 +77,14 @@ pub use container::ContainerRet;
 pub use counter::{Counter, CounterOp, CounterRet};
 pub use deque::{Deque, DequeOp, DequeRet};
 pub use fetch_add::{FetchAdd, FetchAddOp};
+#[doc(hidden)]
 pub use kv::{Kv, KvOp, KvRet};
 pub use log::{Log, LogOp, LogRet};
 pub use map::{Map, MapOp, MapRet};
 pub use model::{FromModel, Model};
+#[doc(hidden)]
 pub use multi_register::{MicroOp, MultiRegister, MultiRegisterOp, MultiRegisterRet};
+#[doc(hidden)]
 pub use multiset::{Multiset, MultisetOp, MultisetRet};
 pub use mutex::{LockRet, Mutex, MutexOp};
 pub use once_cell::{OnceCell, OnceCellOp, OnceCellRet};
@@ -84,12 +92,16 @@ pub use priority_queue::{PriorityQueue, PriorityQueueOp, PriorityQueueRet};
 pub use queue::{Queue, QueueOp, QueueRet};
 pub use register::{Register, RegisterOp, RegisterRet};
 pub use relaxed::{DisplacementQueue, RelaxedPriorityQueue, RelaxedQueue, RelaxedStack, Stuttering};
-pub use rwlock::{RwLock, RwLockOp, RwLockState};
+#[doc(hidden)]
+pub use rwlock::RwLockState;
+pub use rwlock::{RwLock, RwLockOp};
 pub use semaphore::{Semaphore, SemaphoreOp};
 pub use set::{Set, SetOp, SetRet};
 pub use stack::{Stack, StackOp, StackRet};
+#[doc(hidden)]
 pub use stack_heights::{StackHeights, StackHeightsOp, StackHeightsRet};
 pub use standard::{Initial, Standard, Taken};
+#[doc(hidden)]
 pub use subject::Subject;
 
 /// The possible outcomes of an operation in a state: each possible result, with the state that it leads to.
@@ -146,7 +158,8 @@ pub trait Spec: Sync {
     type Op: Clone + Eq + Hash + Debug + Send + Sync;
     /// The result of an operation.
     type Ret: Clone + Eq + Hash + Debug + Send + Sync;
-    /// A state of the object. States are cloned and compared often: if they grow, use a [`persistent`] type.
+    /// A state of the object. States are cloned and compared often: if they grow, use a type
+    /// whose versions share structure, such as those of the crates `imbl` and `rpds`.
     type State: Clone + Eq + Hash + Debug + Send + Sync;
     /// The keys by which a history may be partitioned; `()` if it cannot be partitioned.
     type Key: Clone + Eq + Hash + Debug + Send + Sync;
@@ -294,6 +307,7 @@ pub trait Spec: Sync {
     /// makes it free or gives it one subject.
     ///
     /// By default, the subject of an operation is its [key](Spec::key), and `All` if it has no key.
+    #[doc(hidden)]
     fn subject(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> Subject {
         self.key(op, recorded).map_or(Subject::All, |key| Subject::of(&key))
     }
@@ -303,6 +317,7 @@ pub trait Spec: Sync {
     ///
     /// This method is part of the promise of [`subject`](Spec::subject). The rest must observe if the operation did. It
     /// may be weaker than the operation even if no subject is gone.
+    #[doc(hidden)]
     fn restrict(
         &self,
         op: &Self::Op,

@@ -14,27 +14,34 @@ pub enum TooLittle {
     /// The test gave up.
     GaveUp {
         /// The number of threads that never returned from operations that block.
+        #[doc(hidden)]
         lost: u32,
     },
     /// The test judged too few runs.
     FewRuns {
         /// The number of runs that were judged.
+        #[doc(hidden)]
         judged: u64,
         /// The [minimum](super::Test::min_runs) number of runs that must be judged.
+        #[doc(hidden)]
         least: u64,
         /// The number of runs that were made, but could not be judged in time.
+        #[doc(hidden)]
         undecided: u64,
     },
     /// In no run did two operations overlap.
     NoOverlap {
         /// The number of runs.
+        #[doc(hidden)]
         runs: u64,
     },
     /// An operation was never called.
     NeverCalled {
         /// Its name.
+        #[doc(hidden)]
         operation: String,
         /// The number of calls of all operations.
+        #[doc(hidden)]
         calls: u64,
     },
     /// Schedules were explored, but no operation reached a schedule point, so none could be interrupted.

@@ -229,6 +229,8 @@ const GLANCED_PREEMPTIONS: u32 = 2;
 const GLANCE_PART: u32 = 4;
 /// Maximum number of executions for each seed and number of preemptions, unless the schedules to explore are set.
 const GLANCED_EXECUTIONS: u64 = 50;
+/// Maximum number of executions of each search of a program, before others of several programs have been tried.
+const TRIED_EXECUTIONS: u64 = 1000;
 /// The fraction (one in N) of the time for the first pass over all programs. Half of it is for short searches in
 /// programs that are not completed in that pass.
 const FIRST_PART: u32 = 5;
@@ -687,10 +689,13 @@ impl Exploring {
             }
             self.glance(token, share);
         }
+        let is_free = self.exploration.search.is_none() && options.runs.is_none();
+        if is_free && left.len() > 1 {
+            left = self.tried(left);
+        }
         // In the first pass, each program is started, and small ones are completed; the others are searched briefly. In
         // the second, each has its share of the time, and in the third, the remaining time is for programs that still
         // need it.
-        let is_free = self.exploration.search.is_none() && options.runs.is_none();
         for part in if is_free { &[FIRST_PART, 1, 1][..] } else { &[1, 1] } {
             let mut unfinished = Vec::new();
             let (count, end) = (left.len(), self.started.elapsed().saturating_add(self.time_left() / *part));
@@ -717,6 +722,16 @@ impl Exploring {
         let up_to = self.complete_up_to.iter().map(|(_, most)| *most);
         // A program that was not started is not in the list.
         self.explored.preemptions = up_to.min().flatten().filter(|_| left.iter().all(|token| self.was_begun(token)));
+    }
+
+    /// Explores each program with a limited number of executions, so a fault of the last one does not have to wait until
+    /// the first ones have had their time. Returns the programs that need more.
+    fn tried(&mut self, programs: Vec<Token>) -> Vec<Token> {
+        let share = self.time_left() / FIRST_PART / u32::try_from(programs.len()).unwrap_or(u32::MAX).max(1);
+        self.most_executions = TRIED_EXECUTIONS;
+        let unfinished = programs.into_iter().filter(|token| self.is_over() || !self.explore(token, share)).collect();
+        self.most_executions = u64::MAX;
+        unfinished
     }
 
     /// Searches many programs for faults, small ones first, each for a short time, in several ways in turn.

@@ -74,6 +74,7 @@ impl fmt::Display for FailureKind {
 
 /// A failing run, and everything that is known about it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Failure {
     /// The kind of failure.
     pub kind: FailureKind,
@@ -84,12 +85,14 @@ pub struct Failure {
     /// The history of the run.
     pub history: History<Record, Value>,
     /// The algorithm that judged it.
+    #[doc(hidden)]
     pub algorithm: String,
     /// The file to which the history was saved, if that succeeded.
     pub saved: Option<PathBuf>,
     /// The steps of each thread, if the run was explored.
     pub steps: Vec<String>,
     /// The file to which the steps were saved, if that succeeded.
+    #[doc(hidden)]
     pub saved_steps: Option<PathBuf>,
     /// The page on which the history was drawn, if that was requested and succeeded.
     pub page: Option<PathBuf>,
@@ -112,6 +115,7 @@ pub struct Smallest {
     /// The number of calls of the program that failed first.
     pub of_calls: usize,
     /// The name of the run that failed first.
+    #[doc(hidden)]
     pub first: Token,
     /// The number of runs of the smallest program that failed in this way.
     pub failed: u64,
@@ -120,12 +124,16 @@ pub struct Smallest {
     /// Whether exploring it without each one of its calls found no failure.
     pub is_minimal: bool,
     /// The maximum number of preemptions, if the exploration was bounded by one.
+    #[doc(hidden)]
     pub preemptions: Option<u32>,
     /// Whether it was explored at random, because it has too many executions to explore all of them.
+    #[doc(hidden)]
     pub by_chance: bool,
     /// Threads yielded at one in this many schedule points.
+    #[doc(hidden)]
     pub chaos: u32,
     /// The time that shrinking took.
+    #[doc(hidden)]
     pub elapsed: Duration,
     /// The settings that a test of it needs after [`Test::only`](super::Test::only).
     pub(super) settings: Vec<String>,
@@ -133,6 +141,7 @@ pub struct Smallest {
 
 impl Smallest {
     /// Returns a number of runs after which it is unlikely that none of them has failed.
+    #[doc(hidden)]
     pub fn enough_runs(&self) -> u64 {
         let expected = (self.runs / self.failed.max(1) + 1).saturating_mul(20).clamp(FEWEST_RUNS, MOST_RUNS);
         // Round up to one significant digit.

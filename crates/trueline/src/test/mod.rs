@@ -170,17 +170,24 @@ use crate::drive::{Call, Clock, Generate, Handle, Instance, Kind, Timed, Worker,
 use crate::history::{Argument, Datum, Value, visible};
 use crate::judge::Algorithm;
 
+#[cfg(feature = "systematic")]
+pub use crate::drive::systematic::Search;
 pub use calls::Calls;
 pub use coverage::TooLittle;
 #[cfg(feature = "systematic")]
 pub use explore::{Against, Exploration};
 pub use failure::{Failure, FailureKind, Smallest};
 pub use meaning::Meaning;
-pub use model::{ModelSpec, PlainModel, State};
+pub use model::PlainModel;
+#[doc(hidden)]
+pub use model::{ModelSpec, State};
+#[doc(hidden)]
 pub use plan::Plan;
 pub use specified::OwnSpec;
 pub use synchronising::SyncModel;
-pub use token::{Scheduled, Source, Token};
+pub use token::Token;
+#[doc(hidden)]
+pub use token::{Scheduled, Source};
 
 use judge::Judge;
 use model::ModelOperation;
@@ -750,6 +757,9 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     /// Adds an operation: its name, the generator of its arguments, the code that it calls, and its effect on the
     /// model.
     ///
+    /// The result must own its data. If the compiler reports that a lifetime may not live long enough, the code returns
+    /// a reference into the object: return a copy instead, with `.copied()`, `.cloned()` or `*`.
+    ///
     /// # Panics
     /// Panics if there is already an operation with this name.
     #[track_caller]
@@ -1105,8 +1115,43 @@ impl<O, H: 'static> Test<O, H, Specified> {
     }
 }
 
+/// A test that can have operations. It is not implemented: its purpose is the message of the compiler if the model is
+/// forgotten.
+#[diagnostic::on_unimplemented(
+    message = "the correct behavior of the operation is not specified",
+    label = "call `.model(..)` before the first operation",
+    note = "or `.spec(..)` for a specification by name, `.own_spec(..)` for one of your own, `.synchronises(..)` for operations that wait for each other"
+)]
+trait HasModel {}
+
+impl<O, H: 'static> Test<O, H, Unjudged> {
+    /// Makes the compiler say what to do if the model is forgotten. The type of the result is free, so that the rest of
+    /// the expression causes no further errors.
+    #[doc(hidden)]
+    #[expect(private_bounds, reason = "no type satisfies it")]
+    pub fn operation<G, R, M, T>(
+        self,
+        _name: &str,
+        _arguments: G,
+        _body: impl Fn(&mut H, G::Item) -> R + Send + Sync + 'static,
+        _model: M,
+    ) -> T
+    where
+        Self: HasModel,
+        G: Generate + Send + Sync + 'static,
+        R: Datum,
+    {
+        unreachable!("no test without a model satisfies the bound")
+    }
+}
+
 /// The part of a test that specifies the correct behavior. It is turned into a [`Judge`], which does not have its
 /// types.
+#[diagnostic::on_unimplemented(
+    message = "the correct behavior of the test is not specified",
+    label = "call `.model(..)` and add operations before the test is run",
+    note = "or `.spec(..)` for a specification by name, `.own_spec(..)` for one of your own, `.synchronises(..)` for operations that wait for each other"
+)]
 trait Judges {
     fn into_judge(self, workload: &Workload) -> Arc<dyn Judge>;
 }
@@ -1169,6 +1214,7 @@ pub fn poll_once<F: Future>(future: F) -> Option<F::Output> {
 
 /// The result of a test.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The number of runs.
     pub runs: u64,
@@ -1178,16 +1224,20 @@ pub struct Outcome {
     pub undecided: u64,
     /// The number of threads that were lost in operations that never returned, if the test gave up because of that;
     /// otherwise 0.
+    #[doc(hidden)]
     pub lost: u32,
     /// The time that the test took.
     pub elapsed: Duration,
     /// The part of that time that was spent on judging.
+    #[doc(hidden)]
     pub judging: Duration,
     /// The seed of all randomness.
     pub seed: u64,
     /// The clock that was used.
+    #[doc(hidden)]
     pub clock: Clock,
     /// The reason why a better clock could not be used, if there is one.
+    #[doc(hidden)]
     pub warning: Option<&'static str>,
     /// The reasons why a test without failures has tested too little to pass. Empty if there are none, if there was a
     /// failure, or if the test was canceled.
@@ -1211,12 +1261,15 @@ pub struct Explored {
     /// The number of executions of all programs.
     pub executions: u64,
     /// The number of executions that were cut off because an equivalent one is explored elsewhere.
+    #[doc(hidden)]
     pub redundant: u64,
     /// The number of different histories, summed over the programs.
     pub histories: u64,
     /// The number of serial histories that they were compared with, if they were.
+    #[doc(hidden)]
     pub serial: Option<u64>,
     /// The semantics by which histories were compared with serial ones, if operations may be out of order.
+    #[doc(hidden)]
     pub semantics: Option<String>,
     /// The largest number of preemptions for which all executions of all programs were explored; `None` if not even all
     /// executions without preemptions were.
@@ -1225,17 +1278,21 @@ pub struct Explored {
     pub is_complete: bool,
     /// Whether one execution was requested, and its schedule does not fit the test: it belongs to another object, or to
     /// another version of it.
+    #[doc(hidden)]
     pub is_misfit: bool,
 }
 
 #[expect(private_bounds, reason = "what says what is right is either a model or a specification")]
-impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
+impl<O: Send + Sync + 'static, H: 'static, J> Test<O, H, J> {
     /// Makes runs until one fails or the time is over, and panics with a report if one fails.
     ///
     /// # Panics
     /// Panics if a run fails, or the test has tested [too little](TooLittle).
     #[track_caller]
-    pub fn run(self) {
+    pub fn run(self)
+    where
+        J: Judges,
+    {
         self.outcome().conclude();
     }
 
@@ -1244,7 +1301,10 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     /// # Panics
     /// Panics if the test is invalid: it has no operation, or a program calls one that does not exist.
     #[track_caller]
-    pub fn outcome(mut self) -> Outcome {
+    pub fn outcome(mut self) -> Outcome
+    where
+        J: Judges,
+    {
         self.options = self.options.with_environment();
         self.outline.weak = environment::weak().unwrap_or(self.outline.weak);
         self.into_plan().run()
@@ -1255,7 +1315,11 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     /// # Panics
     /// Panics if the test is invalid: it has no operation, or a program calls one that does not exist.
     #[track_caller]
-    pub fn into_plan(self) -> Plan {
+    #[doc(hidden)]
+    pub fn into_plan(self) -> Plan
+    where
+        J: Judges,
+    {
         let Self { make, handle, release, bodies, outline, judge, options } = self;
         let bodies: Arc<[Body<H>]> = bodies.into();
         let make = move || -> Arc<dyn Instance> {

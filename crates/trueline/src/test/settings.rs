@@ -31,6 +31,7 @@ macro_rules! settings {
 
         /// Divides each run into this many phases, in which operations are called with different frequencies; 0 to use
         /// the given weights throughout.
+        #[doc(hidden)]
         pub fn phases(mut self, phases: u32) -> Self {
             self.options.phases = Some(phases);
             self
@@ -38,6 +39,7 @@ macro_rules! settings {
 
         /// Draws arguments from the whole range of their generators, in all runs. By default, some runs use only few
         /// different arguments, so that operations use the same keys more often.
+        #[doc(hidden)]
         pub fn all_arguments(mut self) -> Self {
             self.options.all_arguments = true;
             self
@@ -106,6 +108,7 @@ macro_rules! settings {
 
         /// Sets the number of testers that make runs at the same time, each with its own objects and threads. Defaults
         /// to 1.
+        #[doc(hidden)]
         pub fn testers(mut self, testers: u32) -> Self {
             self.options.testers = testers.max(1);
             self

@@ -27,30 +27,40 @@ use crate::drive::Shape;
 /// assert_eq!(token.scheduled.unwrap().schedule, "3-1_17-0");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Token {
     /// The source of the program.
+    #[doc(hidden)]
     pub program: Source,
     /// The size of the run, and how often its threads yield.
+    #[doc(hidden)]
     pub shape: Shape,
     /// The schedule, if the run was explored.
+    #[doc(hidden)]
     pub scheduled: Option<Scheduled>,
 }
 
 /// The schedule of an explored run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Scheduled {
     /// The schedule, in its text form.
+    #[doc(hidden)]
     pub schedule: String,
     /// The seed of the object's random choices, if they are not part of the schedule.
+    #[doc(hidden)]
     pub choices: Option<u64>,
     /// The maximum number of spurious wake-ups of each thread.
+    #[doc(hidden)]
     pub spurious: u32,
     /// Whether operations were executed one at a time.
+    #[doc(hidden)]
     pub serial: bool,
 }
 
 /// The source of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Source {
     /// Generated from this seed.
     Seed(u64),

@@ -7,6 +7,7 @@ use crate::history::OpId;
 /// It is plain data: [`judge::argument`](crate::judge::argument) makes and checks it, and
 /// [`view::prose`](crate::view::prose) puts it into words. Operations are numbered as in the whole history.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Argument<Ret> {
     /// The kind of object, as far as the wording depends on it.
     pub object: ObjectKind,

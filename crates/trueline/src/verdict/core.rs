@@ -15,17 +15,21 @@ use crate::history::{History, OpId};
 /// that are not in the core. For example, that a value was overwritten rests on the second write and the read, and the
 /// explanation names the first write too.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Core<Op, Ret> {
     /// The calls of the core, in the order of their numbers: the history up to the failing return is rejected even if
     /// every other call is left out. Each of them is needed for that, unless [`undecided`](Core::undecided) lists it.
     pub calls: Vec<OpId>,
     /// The other calls that the explanation names; empty if there is no explanation.
+    #[doc(hidden)]
     pub named: Vec<OpId>,
     /// The weaker history that the explanation is about. It can be judged, and is rejected.
     pub history: History<Op, Ret>,
     /// The role of each operation of [`history`](Core::history), by its number there.
+    #[doc(hidden)]
     pub members: Vec<Member>,
     /// The number of operations of the whole history.
+    #[doc(hidden)]
     pub of: usize,
     /// The operation after which [`history`](Core::history) begins: operations that returned before its call do not
     /// matter, because the state after it is known. Either it is in the history and completed there, or it is not in
@@ -33,16 +37,19 @@ pub struct Core<Op, Ret> {
     /// beginning.
     pub begins_behind: Option<OpId>,
     /// The weakening steps that could not be decided within the limits, and so were not taken.
+    #[doc(hidden)]
     pub undecided: Vec<Weakening>,
     /// Whether [`history`](Core::history) itself was judged and rejected. If there was no time for that, its rejection
     /// follows from the histories that were judged.
     pub confirmed: bool,
     /// The number of times that a weaker history was judged.
+    #[doc(hidden)]
     pub oracle_calls: u32,
 }
 
 /// An operation of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Member {
     /// The number of the operation in the whole history.
     pub id: OpId,
@@ -98,6 +105,7 @@ pub enum Weakening {
 
 impl<Op, Ret> Core<Op, Ret> {
     /// Returns the same core with its history converted by `form`, which keeps the operations and their order.
+    #[doc(hidden)]
     pub fn map<Op2, Ret2>(self, form: impl FnOnce(&History<Op, Ret>) -> History<Op2, Ret2>) -> Core<Op2, Ret2> {
         let Self { calls, named, history, members, of, begins_behind, undecided, confirmed, oracle_calls } = self;
         Core { calls, named, history: form(&history), members, of, begins_behind, undecided, confirmed, oracle_calls }
@@ -114,6 +122,7 @@ impl<Op, Ret> Core<Op, Ret> {
     }
 
     /// Returns the operations of [`history`](Core::history) whose results matter, in the order of their calls.
+    #[doc(hidden)]
     pub fn told(&self) -> impl Iterator<Item = Member> + '_ {
         self.members.iter().copied().filter(|member| member.role.matters())
     }
@@ -126,6 +135,7 @@ impl<Op, Ret> Core<Op, Ret> {
 
     /// Returns the calls that a picture of the core shows, in the order of their numbers: those of the core, and those
     /// that the explanation names.
+    #[doc(hidden)]
     pub fn shown(&self) -> Vec<OpId> {
         let mut shown = [self.calls.as_slice(), &self.named].concat();
         shown.sort_unstable();

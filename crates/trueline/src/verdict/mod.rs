@@ -9,11 +9,17 @@ mod sync;
 use std::fmt;
 use std::time::Duration;
 
+#[doc(hidden)]
 pub use argument::{Argument, Before, Count, Counted, End, Ground, NoPlace, ObjectKind, Place, Proof, Reason, Step};
-pub use core::{Core, Member, Role, Weakening};
+pub use core::Core;
+#[doc(hidden)]
+pub use core::{Member, Role, Weakening};
+#[doc(hidden)]
 pub use passed::Passed;
 pub use quasi::{MoreFactor, QuasiEvidence};
-pub use sync::{Partners, ProgressEvidence, ProgressVerdict, Synchronisations, Unfit, WhyUnfit};
+#[doc(hidden)]
+pub use sync::{Partners, Unfit, WhyUnfit};
+pub use sync::{ProgressEvidence, ProgressVerdict, Synchronisations};
 
 use crate::history::OpId;
 
@@ -76,6 +82,7 @@ impl<Ret> Verdict<Ret> {
 /// It contains every operation that returned, and those pending operations that took effect. States are not stored;
 /// they are computed again where they are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Witness {
     /// The operations in the order of the linearization. An operation that took effect in several steps occurs once for
     /// each step.
@@ -90,16 +97,19 @@ pub struct Witness {
 
 impl Witness {
     /// Returns a witness whose operations took effect one after the other.
+    #[doc(hidden)]
     pub fn one_by_one(order: Vec<OpId>) -> Self {
         Self { order, together: Vec::new(), permuted: Vec::new() }
     }
 
     /// Returns a witness whose operations took effect one after the other, as if in the order `permuted`.
+    #[doc(hidden)]
     pub fn quasi(order: Vec<OpId>, permuted: Vec<OpId>) -> Self {
         Self { order, together: Vec::new(), permuted }
     }
 
     /// Returns a witness whose operations took effect in groups.
+    #[doc(hidden)]
     pub fn in_groups(groups: &[Vec<OpId>]) -> Self {
         Self { order: groups.concat(), together: sizes(groups), permuted: Vec::new() }
     }
@@ -146,6 +156,7 @@ pub(crate) fn sizes(groups: &[Vec<OpId>]) -> Vec<u32> {
 /// A result is *allowed* for the refused return if the history up to that return is linearizable, over the whole
 /// object, with this result instead of the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Evidence<Ret> {
     /// A linearization of the longest linearizable prefix (of the part that was rejected).
     pub prefix: Vec<OpId>,
@@ -175,7 +186,25 @@ pub struct Evidence<Ret> {
 }
 
 impl<Ret> Evidence<Ret> {
+    /// Returns evidence that names only the refused return. Nothing else is known.
+    #[doc(hidden)]
+    pub fn at(refused: OpId, event: u32) -> Self {
+        Self {
+            prefix: Vec::new(),
+            together: Vec::new(),
+            refused,
+            event,
+            open: Vec::new(),
+            allowed: Vec::new(),
+            all_allowed: false,
+            is_first: false,
+            conflict: Vec::new(),
+            quasi: None,
+        }
+    }
+
     /// Returns the same evidence with results of another type.
+    #[doc(hidden)]
     pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Evidence<Other> {
         self.map_by(&mut read)
     }
@@ -194,6 +223,7 @@ impl<Ret> Evidence<Ret> {
 
 /// The limit that ended a search, and how far the search had come.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limit {
     /// The kind of the limit.
     pub kind: LimitKind,
@@ -201,6 +231,14 @@ pub struct Limit {
     pub event: u32,
     /// The total number of events; 0 if the limit was reached while the history was being read.
     pub events: u32,
+}
+
+impl Limit {
+    /// Returns the limit that ended a search at `event`, of this many events.
+    #[doc(hidden)]
+    pub fn new(kind: LimitKind, event: u32, events: u32) -> Self {
+        Self { kind, event, events }
+    }
 }
 
 /// The limits that can end a search.
@@ -249,6 +287,7 @@ impl fmt::Display for Limit {
 
 /// The cost of judging a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stats {
     /// The algorithm that gave the answer.
     pub algorithm: String,
@@ -263,12 +302,15 @@ pub struct Stats {
     /// The number of configurations visited, over all parts and all algorithms that were tried.
     pub configurations: u64,
     /// The number of times that Lowe's queue algorithm had to backtrack.
+    #[doc(hidden)]
     pub backtracks: u64,
     /// The number of distinct states of the specification that were met.
     pub states: u64,
     /// The number of sequentializations that the paper's enumeration for quasi linearizability made.
+    #[doc(hidden)]
     pub sequentializations: u64,
     /// The number of quasi-permutations that this enumeration made.
+    #[doc(hidden)]
     pub permutations: u64,
     /// The most bytes that the tables and states of the search took at once.
     pub peak_bytes: u64,
@@ -280,17 +322,20 @@ pub struct Stats {
 
 /// The result of using the versions that operations carry: see [`Builder::version`](crate::history::Builder::version).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Versions {
     /// The number of parts of the history that are linearizable in the order of their versions.
     pub parts: usize,
     /// The contradiction in the first part that is not linearizable in the order of its versions, if there is one. The
     /// verdict on this part was found without versions.
+    #[doc(hidden)]
     pub contradiction: Option<Contradiction>,
 }
 
 /// The reason why the order of versions is not a linearization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum Contradiction {
     /// According to their versions, `first` took effect before `second`, but `second` returned before `first` was
     /// called.
@@ -308,6 +353,7 @@ pub enum Contradiction {
 
 /// A verdict, with the cost of reaching it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Judgement<Ret> {
     /// The verdict.
     pub verdict: Verdict<Ret>,
@@ -316,7 +362,14 @@ pub struct Judgement<Ret> {
 }
 
 impl<Ret> Judgement<Ret> {
+    /// Returns this verdict, with the cost of reaching it.
+    #[doc(hidden)]
+    pub fn new(verdict: Verdict<Ret>, stats: Stats) -> Self {
+        Self { verdict, stats }
+    }
+
     /// Returns the same judgement with results of another type.
+    #[doc(hidden)]
     pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Judgement<Other> {
         let verdict = match self.verdict {
             Verdict::Accepted(witness) => Verdict::Accepted(witness),

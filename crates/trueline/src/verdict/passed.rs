@@ -9,6 +9,7 @@ use crate::history::OpId;
 /// Verdicts do not contain states, which may be large: [`judge::states`](crate::judge::states) computes those that are
 /// shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Passed {
     /// The operation.
     pub op: OpId,
@@ -16,4 +17,12 @@ pub struct Passed {
     pub before: Arc<str>,
     /// The state after the operation took effect.
     pub after: Arc<str>,
+}
+
+impl Passed {
+    /// Returns an operation with the states before and after it.
+    #[doc(hidden)]
+    pub fn new(op: OpId, before: impl Into<Arc<str>>, after: impl Into<Arc<str>>) -> Self {
+        Self { op, before: before.into(), after: after.into() }
+    }
 }

@@ -10,6 +10,7 @@ use crate::history::OpId;
 /// taken out early and put in later. What is certain is that no order exists, and how much larger the factors would
 /// have to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QuasiEvidence {
     /// The amount by which all factors would have to be larger for the history to be accepted.
     pub more: MoreFactor,
@@ -21,6 +22,7 @@ pub struct QuasiEvidence {
 
 /// The amount by which all factors would have to be larger for a history to be accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum MoreFactor {
     /// The factors would have to be larger by exactly this much: with smaller ones the history is rejected.
     By(u32),

@@ -21,6 +21,7 @@ pub enum ProgressVerdict<Ret> {
 
 impl<Ret> ProgressVerdict<Ret> {
     /// Returns the same verdict with results of another type.
+    #[doc(hidden)]
     pub fn map<Other>(self, read: impl FnMut(&Ret) -> Other) -> ProgressVerdict<Other> {
         match self {
             Self::Accepted(synchronisations) => ProgressVerdict::Accepted(synchronisations),
@@ -33,6 +34,7 @@ impl<Ret> ProgressVerdict<Ret> {
 
 /// Evidence that some executions should have returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProgressEvidence {
     /// Synchronizations that may have happened.
     pub synchronisations: Synchronisations,
@@ -43,6 +45,7 @@ pub struct ProgressEvidence {
 
 /// The reason why the executions that returned cannot all have had partners: more partners are needed than there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Partners {
     /// Executions that have returned, each of which needs a partner of its own.
     pub needing: Vec<OpId>,
@@ -55,6 +58,7 @@ pub struct Partners {
 
 /// An execution that cannot have been another's partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unfit {
     /// The execution.
     pub op: OpId,

@@ -138,6 +138,7 @@ fn render_line(out: &mut String, line: &Line) {
 /// let json = trueline::view::json::error("a.jsonl", "line 3: this is not JSON");
 /// assert_eq!(json, r#"{"file":"a.jsonl","error":"line 3: this is not JSON"}"#);
 /// ```
+#[doc(hidden)]
 pub fn error(file: &str, message: &str) -> String {
     visible_json(&format!(r#"{{"file":{},"error":{}}}"#, string(file), string(message)))
 }

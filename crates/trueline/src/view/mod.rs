@@ -3,14 +3,19 @@
 //! A [`Report`] holds everything to print about a judgement, as plain data; [`text`] and [`json`] write it. A
 //! [`Timeline`] holds everything to draw; [`terminal`], [`svg`] and [`html`] draw it.
 
+#[doc(hidden)]
 pub mod columns;
+#[doc(hidden)]
 pub mod file;
 pub mod html;
 pub mod json;
+#[doc(hidden)]
 pub mod prose;
 pub mod svg;
+#[doc(hidden)]
 pub mod terminal;
 pub mod text;
+#[doc(hidden)]
 pub mod timeline;
 
 use std::fmt::Display;
@@ -30,20 +35,30 @@ const MOST_IN_PREFIX: usize = 1_000;
 
 /// The report on one judged history.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Report {
     /// The file or other source that the history came from.
+    #[doc(hidden)]
     pub file: String,
     /// The name of the specification.
+    #[doc(hidden)]
     pub spec: String,
     /// The number of operations.
+    #[doc(hidden)]
     pub operations: usize,
     /// The number of operations that never returned.
+    #[doc(hidden)]
     pub pending: usize,
     /// The algorithm that judged, and the resources it used.
+    #[doc(hidden)]
     pub stats: Stats,
     /// The verdict, with its details.
+    #[doc(hidden)]
+    #[doc(hidden)]
     pub finding: Finding,
     /// The core of a rejection, if it was requested.
+    #[doc(hidden)]
+    #[doc(hidden)]
     pub core: Option<Story>,
     /// The explanation of the verdict, as one string for each sentence, if it was requested; see [`prose`]. Sentences
     /// about a case of a case distinction are indented.
@@ -55,6 +70,7 @@ pub struct Report {
 /// A verdict, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "a report has one")]
+#[doc(hidden)]
 pub enum Finding {
     /// The history is accepted.
     Accepted,
@@ -68,6 +84,8 @@ pub enum Finding {
 
 /// The reason why a history was rejected, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[doc(hidden)]
 pub struct Rejection {
     /// The operation whose return no linearization allows.
     pub refused: Line,
@@ -99,6 +117,8 @@ pub struct Rejection {
 
 /// The reason why a history is not quasi linearizable, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[doc(hidden)]
 pub struct QuasiRejection {
     /// The criterion, including its factors.
     pub criterion: String,
@@ -112,6 +132,8 @@ pub struct QuasiRejection {
 
 /// The executions that should have returned, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[doc(hidden)]
 pub struct Stall {
     /// The last executions of a possible sequence of synchronizations.
     pub before: Vec<Line>,
@@ -172,6 +194,8 @@ impl Stall {
 
 /// An operation, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[doc(hidden)]
 pub struct Line {
     /// Its place: lines of the file, such as `lines 3-7`, or events if there are no lines; `line 3-` if it never
     /// returned.
@@ -196,6 +220,8 @@ pub struct Line {
 
 /// The core of a rejected history, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[doc(hidden)]
 pub struct Story {
     /// The operation after which the core begins: operations that returned before its call do not matter.
     pub begins_behind: Option<Line>,
@@ -213,6 +239,8 @@ pub struct Story {
 
 /// An operation of a core, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[doc(hidden)]
 pub struct Told {
     /// The operation, reduced to its relevant part.
     pub line: Line,
@@ -269,14 +297,14 @@ impl Report {
     /// use trueline::verdict::{Judgement, Stats, Verdict, Witness};
     /// use trueline::view::{Report, text};
     ///
-    /// let judgement: Judgement<String> = Judgement {
-    ///     verdict: Verdict::Accepted(Witness::one_by_one(Vec::new())),
-    ///     stats: Stats { algorithm: "auto".into(), partitions: 1, elapsed: Duration::from_micros(1234), ..Stats::default() },
-    /// };
+    /// let mut stats = Stats::default();
+    /// (stats.algorithm, stats.partitions, stats.elapsed) = ("auto".into(), 1, Duration::from_micros(1234));
+    /// let judgement: Judgement<String> = Judgement::new(Verdict::Accepted(Witness::one_by_one(Vec::new())), stats);
     /// let report = Report::new("a.jsonl", "queue", (5, 1), &judgement, |id| History::<String, String>::builder().finish().named(id));
     /// let text = text::render(&report, text::Style::Plain);
     /// assert_eq!(text, "a.jsonl: accepted (auto, 5 operations, 1 pending, 1 partition, 1.2 ms)\n");
     /// ```
+    #[doc(hidden)]
     pub fn new<Op: Display, Ret: Display>(
         file: impl Into<String>,
         spec: impl Into<String>,
@@ -321,6 +349,7 @@ impl Report {
     /// Replaces the verdict of an accepted `history` by a verdict on progress: which pending operations should have
     /// returned.
     #[must_use]
+    #[doc(hidden)]
     pub fn with_progress<Op: Display, Ret: Display>(
         mut self,
         history: &History<Op, Ret>,
@@ -340,6 +369,7 @@ impl Report {
 
     /// Adds the core of the `history` that the report is about.
     #[must_use]
+    #[doc(hidden)]
     pub fn with_core<Op: Display, Ret: Display>(mut self, history: &History<Op, Ret>, core: &Core<Op, Ret>) -> Self {
         self.core = Some(Story::new(history, core));
         self
@@ -347,6 +377,7 @@ impl Report {
 
     /// Adds an explanation; [`prose`] writes the sentences.
     #[must_use]
+    #[doc(hidden)]
     pub fn with_explanation(mut self, sentences: Vec<String>) -> Self {
         self.explanation = sentences;
         self

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use super::timeline::{Bar, Mark, Outcome, Places, Timeline};
 
 /// The maximum number of operations drawn.
+#[doc(hidden)]
 pub const MOST_SHOWN: usize = 200;
 
 /// Sizes in pixels.

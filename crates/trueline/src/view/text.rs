@@ -37,6 +37,7 @@ pub fn render(report: &Report, style: Style) -> String {
 
 /// Renders only the reasons: the verdict, the refused result, the core if there is one, and the
 /// [explanation](Report::explanation).
+#[doc(hidden)]
 pub fn render_explanation(report: &Report, style: Style) -> String {
     let mut out = render_head(report, style);
     if let Some(story) = &report.core {
@@ -47,6 +48,7 @@ pub fn render_explanation(report: &Report, style: Style) -> String {
 }
 
 /// Renders the report with a picture, given as lines of text, below the reason.
+#[doc(hidden)]
 pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
     let mut out = render_head(report, style);
     out.push_str(picture);

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use trueline::drive::Random;
 use trueline::history::OpId;
-use trueline::judge::{ALGORITHMS, Algorithm, Config, Rules, check, replay};
+use trueline::judge::{ALGORITHMS, Algorithm, Checker, CheckerInput, Config, Rules, check, replay};
 use trueline::spec::Spec;
 use trueline::verdict::{Evidence, LimitKind, Verdict};
 
@@ -16,11 +16,53 @@ use crate::families::{
     Sets, Stacks, StacksWithHeights, StutteringQueues, Wildcards, history,
 };
 
+/// A checker that is not part of the library: it tries all orders.
+#[derive(Debug)]
+struct Naive;
+
+impl Checker for Naive {
+    fn name(&self) -> &str {
+        "naive"
+    }
+
+    fn linearize(&self, input: &mut CheckerInput<'_>) -> Result<Option<Vec<OpId>>, LimitKind> {
+        let (mut order, rest) = (Vec::new(), input.operations().to_vec());
+        Ok(Self::extend(input, CheckerInput::INITIAL, &mut order, &rest)?.then_some(order))
+    }
+}
+
+impl Naive {
+    /// Returns whether the other operations can be linearized after those in `order`, which lead to `state`.
+    fn extend(
+        input: &mut CheckerInput<'_>,
+        state: u32,
+        order: &mut Vec<OpId>,
+        rest: &[OpId],
+    ) -> Result<bool, LimitKind> {
+        if rest.iter().all(|op| input.ret(*op).is_none()) {
+            return Ok(true);
+        }
+        for &op in rest.iter().filter(|op| !rest.iter().any(|other| input.precedes(*other, **op))).collect::<Vec<_>>() {
+            let others: Vec<OpId> = rest.iter().copied().filter(|other| *other != op).collect();
+            for next in input.step(state, op)? {
+                order.push(op);
+                if Self::extend(input, next, order, &others)? {
+                    return Ok(true);
+                }
+                order.pop();
+            }
+        }
+        Ok(false)
+    }
+}
+
 /// Returns every checker, with its defaults and in competition.
 fn checkers() -> Vec<Algorithm> {
     let mut checkers: Vec<Algorithm> =
         ALGORITHMS.iter().map(|(algorithm, _)| algorithm.clone()).filter(|one| *one != Algorithm::Brute).collect();
     checkers.push("compete:wing-gong-tree,jit-graph".parse().expect("both exist"));
+    checkers.push(Algorithm::own(Naive));
+    checkers.push(Algorithm::Compete(vec![Algorithm::own(Naive), Algorithm::Linear]));
     checkers
 }
 

@@ -242,7 +242,7 @@ fn false_partners<S: SyncSpec>(
             && overlap(one, other)
             && (fit(&[one, other]) || fit(&[other, one]))
     };
-    let Partners { needing, partners, unfit } = found;
+    let Partners { needing, partners, unfit, .. } = found;
     let is_set = |ids: &[OpId]| ids.iter().enumerate().all(|(at, id)| !ids[..at].contains(id));
     if !is_set(needing) || !is_set(partners) || needing.len() <= partners.len() {
         return Some("there are not fewer partners than needed".to_owned());

@@ -224,7 +224,7 @@ fn an_excerpt_has_what_is_near_the_problem() {
     let settings = terminal::Settings::default();
     assert_eq!(terminal::render(&excerpt, &settings), terminal::render(&whole, &settings));
     assert_eq!(whole.state_at_problem(), Some("999"));
-    assert_eq!(whole.states_of(OpId(999)), Some(&Passed { op: OpId(999), before: "998".into(), after: "999".into() }));
+    assert_eq!(whole.states_of(OpId(999)), Some(&Passed::new(OpId(999), "998", "999")));
 }
 
 /// Texts that would have an effect if they were not escaped.
@@ -251,21 +251,12 @@ fn hostile_texts_stay_text() {
         builder.ret(0, text.to_owned()).expect("open");
         builder.call(1, format!("f({text})")).expect("free");
         let history = builder.finish();
-        let evidence = trueline::verdict::Evidence {
-            prefix: vec![OpId(1)],
-            together: Vec::new(),
-            refused: OpId(0),
-            event: 1,
-            open: vec![OpId(1)],
-            allowed: vec![text.to_owned()],
-            all_allowed: true,
-            is_first: true,
-            conflict: Vec::new(),
-            quasi: None,
-        };
-        let judgement = Judgement { verdict: Verdict::Rejected(evidence), stats: Default::default() };
+        let mut evidence = trueline::verdict::Evidence::at(OpId(0), 1);
+        (evidence.prefix, evidence.open) = (vec![OpId(1)], vec![OpId(1)]);
+        (evidence.allowed, evidence.all_allowed, evidence.is_first) = (vec![text.to_owned()], true, true);
+        let judgement = Judgement::new(Verdict::Rejected(evidence), Default::default());
         let report = Report::new(text, text, (2, 1), &judgement, |id| history.named(id));
-        let state = Passed { op: OpId(1), before: text.into(), after: format!("{text}{text}").into() };
+        let state = Passed::new(OpId(1), text, format!("{text}{text}"));
         let timeline = Timeline::new(&history, |op: &String| Label { key: Some(visible(text)), ..Label::of(op) })
             .with_judgement(&judgement)
             .with_states(vec![state])
@@ -314,7 +305,7 @@ fn differences_of_states_add_up() {
     for (id, pair) in (0..).zip(texts.windows(2)) {
         builder.call(0, id).expect("free");
         builder.ret(0, "ok").expect("open");
-        states.push(Passed { op: OpId(id), before: pair[0].into(), after: pair[1].into() });
+        states.push(Passed::new(OpId(id), pair[0], pair[1]));
     }
     let timeline = Timeline::new(&builder.finish(), |op: &u32| Label::of(op)).with_states(states);
     let page = html::render(&timeline, &html::Settings::default());

@@ -160,6 +160,7 @@ pub enum Search {
     /// Random schedules, all about equally likely, until a limit is reached.
     Uniform,
     /// The given schedule.
+    #[doc(hidden)]
     Replay(Schedule),
 }
 
@@ -261,6 +262,7 @@ impl fmt::Debug for Settings {
 
 /// The end of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Ended {
     /// All threads finished.
     Complete,

@@ -44,6 +44,7 @@ use task::{Member, Step, Task};
 
 /// The algorithm that judges a history of an object whose operations take effect in several steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum IntervalAlgorithm {
     /// Search.
     #[default]
@@ -102,6 +103,7 @@ pub fn check<S: IntervalSpec>(
 
 /// Judges whether a history is interval-linearizable, as a [`Config`] says: `auto` and `brute` are supported, and any
 /// other algorithm is refused.
+#[doc(hidden)]
 pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
     let mut judgement = match &config.algorithm {
         Algorithm::Auto => check(spec, history, IntervalAlgorithm::Search, &config.budget),

@@ -91,15 +91,20 @@ mod permutations;
 mod search;
 mod seen;
 mod semantics;
+#[doc(hidden)]
 pub mod strict;
 mod task;
 
 use std::borrow::Cow;
 use std::time::Instant;
 
+#[doc(hidden)]
 pub use enumerate::{Optimisations, RoundUp};
+#[doc(hidden)]
 pub use permutations::Permutations;
-pub use semantics::{Factors, Pending, Semantics, SerialHistories, SerialList};
+pub use semantics::{Factors, Pending, Semantics};
+#[doc(hidden)]
+pub use semantics::{SerialHistories, SerialList};
 
 use super::erased::{Case, Typed};
 use super::frame::Frame;
@@ -117,6 +122,7 @@ use task::{Found, Task, Why};
 
 /// The algorithm that judges quasi linearizability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum QuasiAlgorithm {
     /// The default: search.
     #[default]
@@ -209,6 +215,7 @@ fn judge_typed<S: Spec + ?Sized>(
 }
 
 /// Judges as a [`Config`] says: `auto` and `brute` are those of [`QuasiAlgorithm`], and others are refused.
+#[doc(hidden)]
 pub fn judge<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,

@@ -138,6 +138,7 @@ impl<Op: Clone + Eq + Hash, Ret: Clone + Eq + Hash> SerialList<Op, Ret> {
 
     /// Returns all serial histories of a program: `before`, then `threads` one call at a time, then `after`, on the
     /// object of `spec`.
+    #[doc(hidden)]
     pub fn of_program<S: Spec<Op = Op, Ret = Ret>>(spec: &S, before: &[Op], threads: &[Vec<Op>], after: &[Op]) -> Self {
         let mut program = Program {
             spec,
@@ -230,6 +231,7 @@ impl<S: Spec> Program<'_, S> {
 
 /// The treatment of operations that never returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Pending {
     /// Each may have taken effect, with any result, or not: the history is extended by returns, as for linearizability.
     #[default]
@@ -263,6 +265,7 @@ impl<'a, Op, Ret> Semantics<'a, Op, Ret> {
 
     /// (C) Round-Up's own semantics: the operations of one class, whichever, change places among themselves, and the
     /// result must be one of the serial histories of the program. The specification is not used.
+    #[doc(hidden)]
     pub fn of_program(factors: Factors<'a, Op, Ret>, serial: &'a dyn SerialHistories<Op, Ret>) -> Self {
         Self { kind: Kind::OfProgram(factors, serial), pending: Pending::default() }
     }

@@ -154,6 +154,7 @@ impl Limits {
 /// assert!(core.is_minimal());
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
+#[doc(hidden)]
 pub fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, limits: &Limits) -> Option<Core<S::Op, S::Ret>> {
     let started = Instant::now();
     let budget = Budget::unlimited().time(limits.time).memory(limits.memory).cancelled_by(limits.cancel.clone());

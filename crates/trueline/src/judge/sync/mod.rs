@@ -25,9 +25,13 @@ mod two_step;
 
 use std::time::Instant;
 
+#[doc(hidden)]
 pub use partners::partners;
+#[doc(hidden)]
 pub use search::Discipline;
+#[doc(hidden)]
 pub use states::states;
+#[doc(hidden)]
 pub use two_step::{Step, TwoStep, TwoStepState};
 
 use super::explain::{self, Cut, Explain};
@@ -43,6 +47,7 @@ use task::Task;
 
 /// The algorithm that judges a history of synchronizations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum SyncAlgorithm {
     /// The greedy algorithm or a matching if executions synchronize in pairs without a state; otherwise search.
     #[default]
@@ -110,6 +115,7 @@ fn check_numbered(
 
 /// Judges whether a history is synchronization-linearizable, as a [`Config`] says: `auto` and `brute` are those of
 /// [`SyncAlgorithm`], and any other algorithm judges the history of [two steps](TwoStep).
+#[doc(hidden)]
 pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
     let (mut judgement, choice) = match &config.algorithm {
         Algorithm::Auto => {

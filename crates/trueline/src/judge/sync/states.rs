@@ -13,7 +13,7 @@ use crate::verdict::{Passed, Witness};
 /// described.
 const MOST: (usize, usize) = (8, 2_000);
 
-/// Returns the states before and after each of the last synchronizations, as [`judge::states`](crate::judge::states)
+/// Returns the states before and after each of the last synchronizations, as `judge::states`
 /// does for operations that take effect alone. Returns nothing for an object without a state.
 ///
 /// Events from `until` on have not happened: executions that return there may have had any result.

@@ -9,9 +9,11 @@
 //!
 //! | specification | steps |
 //! |---|---|
-//! | [`Signal`] | a child meets its parent twice |
-//! | [`WriteSnapshot`] | each operation writes a value, and later takes a snapshot of all values |
+//! | `Signal` | a child meets its parent twice |
+//! | `WriteSnapshot` | each operation writes a value, and later takes a snapshot of all values |
 //! | [`OneStep`] | those of a [`SyncSpec`](super::sync::SyncSpec): all operations begin and end in one step |
+//!
+//! Those without a link are examples, which are available by [name](crate::named).
 
 mod one_step;
 mod signal;
@@ -21,7 +23,9 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 pub use one_step::OneStep;
+#[doc(hidden)]
 pub use signal::{Signal, SignalOp};
+#[doc(hidden)]
 pub use write_snapshot::WriteSnapshot;
 
 /// The role of an execution in a step.

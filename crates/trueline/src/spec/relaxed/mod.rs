@@ -32,10 +32,16 @@ mod queue;
 mod stack;
 mod stuttering;
 
-pub use displacement::{DisplacementQueue, DisplacementState};
+pub use displacement::DisplacementQueue;
+#[doc(hidden)]
+pub use displacement::DisplacementState;
 pub use priority_queue::RelaxedPriorityQueue;
-pub use queue::{RelaxedQueue, RelaxedQueueState};
-pub use stack::{RelaxedStack, RelaxedStackState};
+pub use queue::RelaxedQueue;
+#[doc(hidden)]
+pub use queue::RelaxedQueueState;
+pub use stack::RelaxedStack;
+#[doc(hidden)]
+pub use stack::RelaxedStackState;
 pub use stuttering::Stuttering;
 
 use std::hash::Hash;
@@ -127,6 +133,7 @@ impl<C> Relaxed<C> {
 
 /// The state of a [`RelaxedQueue`] or a [`RelaxedStack`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[doc(hidden)]
 pub struct RelaxedState<V: Hash + Eq> {
     /// The next `k + 1` values, or all if there are fewer, in the order in which a strict container returns them.
     near: Vec<V>,

@@ -36,6 +36,7 @@ impl Barrier {
     }
 
     /// Creates a combining barrier for this many parties.
+    #[doc(hidden)]
     pub fn combining(parties: usize, combine: Combine) -> Self {
         Self { parties, combine }
     }

@@ -7,21 +7,23 @@
 //! | specification | synchronizing operations |
 //! |---|---|
 //! | [`Channel`] | a send and a receive |
-//! | [`FilterChannel`] | a send and a receive whose filter accepts the value |
-//! | [`MenWomen`] | a man and a woman, who learn each other's name |
+//! | `FilterChannel` | a send and a receive whose filter accepts the value |
+//! | `MenWomen` | a man and a woman, who learn each other's name |
 //! | [`Exchanger`] | two, which exchange values |
-//! | [`CounterChannel`] | a send and a receive, which get the number of the synchronization |
-//! | [`TwoFamilies`] | one of each family, each pair once |
-//! | [`OneFamily`] | two members, each pair once |
-//! | [`Abc`] | one of each of three kinds |
+//! | `CounterChannel` | a send and a receive, which get the number of the synchronization |
+//! | `TwoFamilies` | one of each family, each pair once |
+//! | `OneFamily` | two members, each pair once |
+//! | `Abc` | one of each of three kinds |
 //! | [`Barrier`] | n, which may combine values |
-//! | [`EnrollableBarrier`] | all parties that are enrolled |
-//! | [`TimeoutChannel`] | a send and a receive, or one alone that times out |
-//! | [`TimeoutExchanger`] | two, or one alone that times out |
-//! | [`CloseableChannel`] | a send and a receive until it is closed, then each alone |
-//! | [`TerminatingQueue`] | each alone, or all n workers that wait for an element |
-//! | [`TerminatingQueues`] | as for `TerminatingQueue`, with a queue for each worker |
-//! | [`Broadcast`] | a send and n receives |
+//! | `EnrollableBarrier` | all parties that are enrolled |
+//! | `TimeoutChannel` | a send and a receive, or one alone that times out |
+//! | `TimeoutExchanger` | two, or one alone that times out |
+//! | `CloseableChannel` | a send and a receive until it is closed, then each alone |
+//! | `TerminatingQueue` | each alone, or all n workers that wait for an element |
+//! | `TerminatingQueues` | as for `TerminatingQueue`, with a queue for each worker |
+//! | `Broadcast` | a send and n receives |
+//!
+//! Those without a link are examples of the paper, which are available by [name](crate::named).
 
 mod abc;
 mod barrier;
@@ -40,18 +42,32 @@ mod timeout;
 use std::fmt::Debug;
 use std::hash::Hash;
 
+#[doc(hidden)]
 pub use abc::{Abc, AbcOp};
-pub use barrier::{Barrier, BarrierOp, Combine};
+#[doc(hidden)]
+pub use barrier::Combine;
+pub use barrier::{Barrier, BarrierOp};
+#[doc(hidden)]
 pub use broadcast::Broadcast;
-pub use channel::{Channel, ChannelOp, ChannelRet, CounterChannel, CounterChannelRet};
+pub use channel::{Channel, ChannelOp, ChannelRet};
+#[doc(hidden)]
+pub use channel::{CounterChannel, CounterChannelRet};
+#[doc(hidden)]
 pub use closeable_channel::{CloseableChannel, CloseableChannelOp, CloseableChannelRet};
+#[doc(hidden)]
 pub use enrollable_barrier::{EnrollableBarrier, EnrollableBarrierOp};
 pub use exchanger::Exchanger;
+#[doc(hidden)]
 pub use families::{Met, OneFamily, TwoFamilies, TwoFamiliesOp};
+#[doc(hidden)]
 pub use filter_channel::{Filter, FilterChannel, FilterChannelOp};
+#[doc(hidden)]
 pub use men_women::{MenWomen, MenWomenOp};
+#[doc(hidden)]
 pub use terminating_queue::{TerminatingQueue, TerminatingQueueOp, TerminatingQueueRet};
+#[doc(hidden)]
 pub use terminating_queues::{TerminatingQueues, TerminatingQueuesOp};
+#[doc(hidden)]
 pub use timeout::{TimeoutChannel, TimeoutChannelRet, TimeoutExchanger};
 
 /// The possible outcomes of a synchronization: each possible next state, with the result of each execution, in the

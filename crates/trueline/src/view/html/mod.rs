@@ -33,6 +33,7 @@ const STYLE_DIGEST: &str = "sha256-79W7eiDONI2zOmZ20gRguUaw5NXYJGI3OHYAAl2Ulvc="
 const SCRIPT_DIGEST: &str = "sha256-1zxRwnlqBP4u9ADPuXAsAJz7HGgoSfrdf8L70ejJ4iM=";
 
 /// The maximum number of operations on a page. For a longer history, the page shows those near the problem.
+#[doc(hidden)]
 pub const MOST_SHOWN: usize = 500_000;
 
 /// The initial settings of a page.
@@ -63,6 +64,7 @@ pub struct Settings {
 ///
 /// # Errors
 /// Fails if the folder or the file cannot be written.
+#[doc(hidden)]
 pub fn write(folder: &Path, name: &str, timeline: &Timeline) -> io::Result<PathBuf> {
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     fs::create_dir_all(folder)?;

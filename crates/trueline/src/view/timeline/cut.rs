@@ -3,6 +3,7 @@
 use super::{Bar, Edge, Mark, Problem, Timeline, number};
 use crate::history::EventKind;
 
+#[doc(hidden)]
 impl Timeline {
     /// Returns a timeline with only the core. If the core is unknown or has more than `most` operations, returns
     /// [`near_problem`](Self::near_problem).

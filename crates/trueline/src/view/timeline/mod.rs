@@ -52,14 +52,19 @@ use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Verdict
 
 /// A history and its judgement, ready to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Timeline {
     /// The file or other source that the history came from.
+    #[doc(hidden)]
     pub title: String,
     /// The name of the specification.
+    #[doc(hidden)]
     pub spec: String,
     /// The verdict.
+    #[doc(hidden)]
     pub outcome: Outcome,
     /// The reason for the verdict, in one sentence; `None` if the history was accepted.
+    #[doc(hidden)]
     pub reason: Option<String>,
     /// Why the history was rejected, one string for each sentence, as in [`Report::explanation`]; empty if the history
     /// was not rejected, or if no explanation was requested.
@@ -67,24 +72,34 @@ pub struct Timeline {
     /// Notes that a reader needs to understand the verdict, as in [`Report::notes`].
     pub notes: Vec<String>,
     /// The algorithm that judged the history.
+    #[doc(hidden)]
     pub algorithm: String,
     /// The processes, ordered by their numbers.
+    #[doc(hidden)]
     pub rows: Vec<Row>,
     /// The operations, in the order of their calls.
+    #[doc(hidden)]
     pub bars: Vec<Bar>,
     /// Calls and returns in their order, each as the beginning or the end of a bar.
+    #[doc(hidden)]
     pub events: Vec<Edge>,
     /// The bars in the order of the known linearization: the witness, or the longest prefix.
+    #[doc(hidden)]
     pub order: Vec<u32>,
     /// The sizes of the groups that took effect together, in order; empty if each operation took effect alone.
+    #[doc(hidden)]
     pub together: Vec<u32>,
     /// The problem that led to a rejection.
+    #[doc(hidden)]
     pub problem: Option<Problem>,
     /// The states before and after operations of the linearization; only operations near its end may have them.
+    #[doc(hidden)]
     pub states: Vec<Passed>,
     /// Whether the core is known.
+    #[doc(hidden)]
     pub has_core: bool,
     /// The number of operations of the whole history that the timeline leaves out.
+    #[doc(hidden)]
     pub left_out: usize,
     /// The last operation of the linearization, even if the timeline leaves it out.
     linearized: Option<OpId>,
@@ -92,6 +107,7 @@ pub struct Timeline {
 
 /// The verdict on a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Outcome {
     /// The history has a linearization.
     Accepted,
@@ -115,6 +131,7 @@ impl Outcome {
 
 /// The row of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Row {
     /// The name of the process.
     pub label: String,
@@ -125,6 +142,7 @@ pub struct Row {
 
 /// The bar of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Bar {
     /// The operation's number in the history.
     pub id: OpId,
@@ -157,6 +175,7 @@ pub struct Bar {
 
 /// The role of an operation in a problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Mark {
     /// No role.
     #[default]
@@ -179,6 +198,7 @@ impl Mark {
 
 /// The beginning or the end of a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Edge {
     /// The bar.
     pub bar: u32,
@@ -188,6 +208,7 @@ pub struct Edge {
 
 /// The problem in a rejected history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// The bars to look at first: the refused operations, or those that should have returned.
     pub bars: Vec<u32>,
@@ -279,6 +300,7 @@ fn number(index: usize) -> u32 {
     u32::try_from(index).expect("operations have numbers")
 }
 
+#[doc(hidden)]
 impl Timeline {
     /// Creates a timeline of a history that has not been judged; `label` describes each call.
     pub fn new<Op, Ret: Display>(history: &History<Op, Ret>, label: impl Fn(&Op) -> Label) -> Self {
