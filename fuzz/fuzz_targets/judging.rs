@@ -66,16 +66,16 @@ fuzz_target!(|data: &[u8]| {
     let (algorithm, _) = &ALGORITHMS[usize::from(*algorithm) % ALGORITHMS.len()];
     let Ok(judged) = spec.judge(history.clone(), &config.clone().algorithm(algorithm.clone())) else { return };
     let auto = spec.judge(history, &config).expect("it was read before");
-    let verdicts = [&judged, &auto].map(|judged| &judged.judgement().verdict);
+    let verdicts = [&judged, &auto].map(|judged| &judged.judgment().verdict);
     let contradicts = (verdicts[0].is_rejected() && verdicts[1].is_accepted())
         || (verdicts[0].is_accepted() && verdicts[1].is_rejected());
     assert!(!contradicts, "{algorithm} and auto contradict each other on {name}");
 
     let limits = Limits::new().time(Duration::from_millis(100)).memory(32 << 20);
     let counts = (judged.operations(), judged.pending());
-    let mut report = Report::new("fuzz", spec.name(), counts, judged.judgement(), |id| judged.operation(id));
+    let mut report = Report::new("fuzz", spec.name(), counts, judged.judgment(), |id| judged.operation(id));
     let shown = judged.history();
-    let mut timeline = Timeline::new(&shown, Label::of_shown).with_judgement(judged.judgement());
+    let mut timeline = Timeline::new(&shown, Label::of_shown).with_judgment(judged.judgment());
     timeline = timeline.with_states(judged.states(None));
     if let Some((core, argument)) = judged.core(&limits) {
         report = report.with_core(&shown, &core);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use shuttle::scheduler::DfsScheduler;
 use trueline::drive::systematic::{Execution, Program, Search, Settings, explore};
-use trueline::drive::{Behaviour, Call, Clock, Handle, Instance, Kind, Timed};
+use trueline::drive::{Behavior, Call, Clock, Handle, Instance, Kind, Timed};
 use trueline::history::Value;
 use trueline::judge::{Config, check};
 use trueline::primitives::{AtomicU64, Ordering::SeqCst};
@@ -61,7 +61,7 @@ fn program() -> Program {
     Program {
         make: Arc::new(|| Arc::new(Tickets::default())),
         kinds: Arc::from([Kind::new("draw", |_| Value::Null)]),
-        threads: vec![Behaviour::Calls(vec![draw; CALLS]); THREADS],
+        threads: vec![Behavior::Calls(vec![draw; CALLS]); THREADS],
         before: Vec::new(),
         after: Vec::new(),
         operations: 0,

@@ -188,8 +188,8 @@ fn time(case: &Case, history: &RawHistory, algorithm: &str) -> Option<f64> {
         let before = usage::cpu_ns();
         let judged = spec.judge(history.clone(), &config).ok()?;
         let all = usage::cpu_ns() - before;
-        let stats = &judged.judgement().stats;
-        if matches!(judged.judgement().verdict, Verdict::Unknown(_)) {
+        let stats = &judged.judgment().stats;
+        if matches!(judged.judgment().verdict, Verdict::Unknown(_)) {
             return None;
         }
         // Reading the operations with the specification is not part of judging.

@@ -38,10 +38,10 @@ fn rows<S: Spec>(name: &str, spec: &S, history: &History<S::Op, S::Ret>) {
         let budget = Budget::unlimited().configurations(MOST);
         let budget = memory.into_iter().fold(budget, Budget::memory);
         let config = Config::new().algorithm(algorithm).partition(false).rules(Rules::JUST_IN_TIME).budget(budget);
-        let judgement = check(spec, history, &config);
-        match judgement.verdict {
+        let judgment = check(spec, history, &config);
+        match judgment.verdict {
             Verdict::Unknown(limit) => format!("gave up ({})", limit.kind),
-            _ => judgement.stats.configurations.to_string(),
+            _ => judgment.stats.configurations.to_string(),
         }
     };
     let all = count(Algorithm::JustInTimeGraph, None);

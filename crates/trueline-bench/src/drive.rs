@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use trueline::drive::{
-    Behaviour, Call, Clock, Handle, Instance, Kind, Look, Random, Run, Runner, Settings, Shape, Timed, Workload,
+    Behavior, Call, Clock, Handle, Instance, Kind, Look, Random, Run, Runner, Settings, Shape, Timed, Workload,
 };
 use trueline::history::{Argument, Datum, History, Outcome, Value};
 use trueline::judge::{Algorithm, Config, check};
@@ -86,7 +86,7 @@ fn cost_of_recording(clock: Clock) -> f64 {
         // does.
         let run = Run {
             instance: Arc::new(counter),
-            threads: vec![Behaviour::Calls(calls.clone())],
+            threads: vec![Behavior::Calls(calls.clone())],
             before: Vec::new(),
             after: Vec::new(),
             operations: 0,
@@ -134,7 +134,7 @@ fn queue_run(workload: &Workload, seed: u64) -> Run {
     let calls = workload.program(&shape, &mut Random::new(seed));
     Run {
         instance: Arc::new(SharedQueue(Arc::new(MsQueue::new()))),
-        threads: calls.into_iter().map(Behaviour::Calls).collect(),
+        threads: calls.into_iter().map(Behavior::Calls).collect(),
         before: Vec::new(),
         after: Vec::new(),
         operations: 200,
@@ -189,10 +189,10 @@ fn backtracks(runs: u64, chaos: u32) -> (u64, u64) {
     let (mut with, mut all) = (0, 0);
     for seed in 0..runs {
         let seen = runner.run(vec![queue_run(&workload, seed)], &kinds, &settings);
-        let judgement = check(&Queue::new(), &of_queue(&seen[0].history), &config);
-        assert!(judgement.verdict.is_accepted());
-        with += u64::from(judgement.stats.backtracks > 0);
-        all += judgement.stats.backtracks;
+        let judgment = check(&Queue::new(), &of_queue(&seen[0].history), &config);
+        assert!(judgment.verdict.is_accepted());
+        with += u64::from(judgment.stats.backtracks > 0);
+        all += judgment.stats.backtracks;
     }
     (with, all)
 }

@@ -106,7 +106,7 @@ fn gets_stuck(object: &Value) -> bool {
 }
 
 /// Prints the table of faulty objects that synchronize threads.
-pub(crate) fn synchronising(options: &Options<'_>) -> Result<(), String> {
+pub(crate) fn synchronizing(options: &Options<'_>) -> Result<(), String> {
     let trueline = options.trueline()?;
     let faulty = options.faulty(&trueline, true)?;
     println!("| object | fault | verdicts | direct, ms | figure 14 | in two steps, ms | figure 14 | bar, ms | holds |");
@@ -162,12 +162,12 @@ impl Options<'_> {
     }
 
     /// Returns the faulty objects to measure, among those that synchronize threads or among the others.
-    fn faulty(&self, trueline: &Path, synchronises: bool) -> Result<Vec<Value>, String> {
+    fn faulty(&self, trueline: &Path, synchronizes: bool) -> Result<Vec<Value>, String> {
         let mut objects = ask(trueline, &["--list", "--json"])?;
         objects.retain(|object| {
             let name = object["name"].as_str().unwrap_or_default();
             let is_asked_for = self.words.iter().all(|word| name.contains(word));
-            object["expected"] != "accepted" && (object["family"] == "sync") == synchronises && is_asked_for
+            object["expected"] != "accepted" && (object["family"] == "sync") == synchronizes && is_asked_for
         });
         Ok(objects)
     }

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
             let Some(options) = find::Options::read(options) else { return usage() };
             let table = match command {
                 "find" => find::table,
-                "find-sync" => find::synchronising,
+                "find-sync" => find::synchronizing,
                 _ => find::stuck,
             };
             if let Err(problem) = table(&options) {

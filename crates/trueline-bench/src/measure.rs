@@ -5,7 +5,7 @@ use std::process::Command;
 use trueline::history::History;
 use trueline::judge::{Config, check};
 use trueline::spec::Spec;
-use trueline::verdict::{Judgement, Verdict};
+use trueline::verdict::{Judgment, Verdict};
 use trueline_bench::usage;
 
 /// The result of a measurement.
@@ -30,11 +30,11 @@ pub(crate) fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, config:
     let mut last = None;
     for _ in 0..runs {
         let start = usage::cpu_ns();
-        let judgement = check(spec, history, config);
+        let judgment = check(spec, history, config);
         best_ns = best_ns.min(usage::cpu_ns() - start);
-        last = Some(judgement);
+        last = Some(judgment);
     }
-    let Judgement { verdict, stats, .. } = last.expect("there is at least one run");
+    let Judgment { verdict, stats, .. } = last.expect("there is at least one run");
     let verdict = match verdict {
         Verdict::Unknown(limit) => format!("unknown ({})", limit.kind),
         known => known.name().to_owned(),

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use trueline::drive::unique;
-use trueline::test::{Meaning, Modelled, Plan, Shared, Test};
+use trueline::test::{Meaning, Modeled, Plan, Shared, Test};
 
 /// The number of threads, the calls of each, and the number of runs made at a time.
 const SHAPES: [(u32, u32, u64); 3] = [(2, 3, 4000), (4, 25, 600), (4, 200, 60)];
@@ -60,7 +60,7 @@ pub(crate) fn table() {
 }
 
 /// A test of an object behind a lock, whose model has the same type.
-type Locked<M> = Test<Mutex<M>, Shared<Mutex<M>>, Modelled<M>>;
+type Locked<M> = Test<Mutex<M>, Shared<Mutex<M>>, Modeled<M>>;
 
 fn of<M: Default + trueline::test::PlainModel>() -> Locked<M> {
     trueline::test(Mutex::<M>::default).model(M::default())

@@ -119,9 +119,9 @@ impl<S: Spec, R: Spec<Op = S::Op, Ret = S::Ret>> Row<'_, S, R> {
             }
             let history = history(&events);
             let budget = Budget::unlimited().memory(2 << 30).time(std::time::Duration::from_secs(10));
-            let judgement = check(&self.spec, &history, &self.semantics, QuasiAlgorithm::Auto, &budget);
-            let stats = &judgement.stats;
-            let verdict = match &judgement.verdict {
+            let judgment = check(&self.spec, &history, &self.semantics, QuasiAlgorithm::Auto, &budget);
+            let stats = &judgment.stats;
+            let verdict = match &judgment.verdict {
                 Verdict::Unknown(limit) => format!("unknown ({})", limit.kind),
                 known => known.name().to_owned(),
             };

@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use trueline::drive::systematic::{Ended, Program, Search, Settings, explore};
-use trueline::drive::{Behaviour, Call, Clock, Handle, Instance, Kind, Timed};
+use trueline::drive::{Behavior, Call, Clock, Handle, Instance, Kind, Timed};
 use trueline::history::{Argument, Datum, History, Value};
-use trueline::judge::quasi::{Factors, Optimisations, RoundUp, Semantics, SerialList};
+use trueline::judge::quasi::{Factors, Optimizations, RoundUp, Semantics, SerialList};
 use trueline::judge::{Budget, Config, check};
 use trueline::spec::{
     PriorityQueue, PriorityQueueOp, PriorityQueueRet, Queue, QueueOp, QueueRet, Spec, Stack, StackOp, StackRet,
@@ -126,7 +126,7 @@ impl Row {
         Program {
             make: Arc::new(move || Arc::new(Driven(make(factor).into()))),
             kinds: Arc::from([Kind::with_unique_values("insert"), Kind::new("remove", |_| Value::Null)]),
-            threads: threads.into_iter().map(Behaviour::Calls).collect(),
+            threads: threads.into_iter().map(Behavior::Calls).collect(),
             before,
             after,
             operations: 0,
@@ -205,13 +205,13 @@ typed!(Stack<u64>, StackOp, StackRet, Push, Pop);
 typed!(PriorityQueue<u64>, PriorityQueueOp, PriorityQueueRet, Insert, DeleteMin);
 
 /// Judges all histories; by linearizability if `is_strict`.
-fn judged<S: Typed>(spec: &S, row: &Row, explored: &Explored, is_strict: bool, optimisations: Optimisations) -> Judged {
+fn judged<S: Typed>(spec: &S, row: &Row, explored: &Explored, is_strict: bool, optimizations: Optimizations) -> Judged {
     let started = Instant::now();
     let (before, threads, after) = row.calls();
     let ops = |calls: &[Call]| -> Vec<S::Op> { calls.iter().map(S::op).collect() };
     let threads: Vec<Vec<S::Op>> = threads.iter().map(|calls| ops(calls)).collect();
     let mut serial = SerialList::of_program(spec, &ops(&before), &threads, &ops(&after));
-    if optimisations.sequences {
+    if optimizations.sequences {
         serial = serial.without_duplicates();
     }
     let factors = |factor| {
@@ -220,7 +220,7 @@ fn judged<S: Typed>(spec: &S, row: &Row, explored: &Explored, is_strict: bool, o
             .class("remove", factor, |op: &S::Op| !S::inserts(op))
     };
     let semantics = Semantics::of_program(factors(if is_strict { 0 } else { row.factor }), &serial);
-    let mut round_up = RoundUp::new(spec, &semantics, optimisations);
+    let mut round_up = RoundUp::new(spec, &semantics, optimizations);
     let mut judged = Judged { serial: serial.len(), ..Judged::default() };
     for (history, ended) in &explored.histories {
         let typed =
@@ -239,11 +239,11 @@ fn judged<S: Typed>(spec: &S, row: &Row, explored: &Explored, is_strict: bool, o
     judged
 }
 
-fn judge(row: &Row, explored: &Explored, is_strict: bool, optimisations: Optimisations) -> Judged {
+fn judge(row: &Row, explored: &Explored, is_strict: bool, optimizations: Optimizations) -> Judged {
     match row.order {
-        Order::Queue => judged(&Queue::new(), row, explored, is_strict, optimisations),
-        Order::Stack => judged(&Stack::new(), row, explored, is_strict, optimisations),
-        Order::PriorityQueue => judged(&PriorityQueue::new(), row, explored, is_strict, optimisations),
+        Order::Queue => judged(&Queue::new(), row, explored, is_strict, optimizations),
+        Order::Stack => judged(&Stack::new(), row, explored, is_strict, optimizations),
+        Order::PriorityQueue => judged(&PriorityQueue::new(), row, explored, is_strict, optimizations),
     }
 }
 
@@ -256,9 +256,9 @@ const MOST_WITH_CHOICES: Duration = Duration::from_secs(5);
 fn print(row: &Row, is_strict: bool) -> Explored {
     let Row { name, threads, main, paper, factor, .. } = row;
     let by_seed = explored(row, 2, Some(1), MOST);
-    let judged = judge(row, &by_seed, is_strict, Optimisations::all());
+    let judged = judge(row, &by_seed, is_strict, Optimizations::all());
     let all = explored(row, 2, None, MOST_WITH_CHOICES);
-    let of_all = judge(row, &all, is_strict, Optimisations::all());
+    let of_all = judge(row, &all, is_strict, Optimizations::all());
     let is_wrong = |wrong: usize| if wrong > 0 { "yes" } else { "no" };
     let expected = if paper.0 > 0 { "yes" } else { "no" };
     let found = is_wrong(judged.wrong + of_all.wrong);
@@ -294,9 +294,9 @@ fn figures(seen: &[(&Row, Explored)]) {
         "| object | calls | histories | permutations, plain | permutations | time, plain | time |\n|---|---|---|---|---|---|---|"
     );
     for (row, explored) in seen {
-        let plain = judge(row, explored, false, Optimisations::none());
-        let optimised = judge(row, explored, false, Optimisations::all());
-        assert_eq!(plain.wrong, optimised.wrong, "{}: an optimisation changes no verdict", row.name);
+        let plain = judge(row, explored, false, Optimizations::none());
+        let optimized = judge(row, explored, false, Optimizations::all());
+        assert_eq!(plain.wrong, optimized.wrong, "{}: an optimization changes no verdict", row.name);
         println!(
             "| {} | {} + {} | {} | {} | {} | {:.2} ms | {:.2} ms |",
             row.name,
@@ -304,9 +304,9 @@ fn figures(seen: &[(&Row, Explored)]) {
             row.threads[1],
             explored.histories.len(),
             plain.permutations,
-            optimised.permutations,
+            optimized.permutations,
             plain.elapsed.as_secs_f64() * 1e3,
-            optimised.elapsed.as_secs_f64() * 1e3,
+            optimized.elapsed.as_secs_f64() * 1e3,
         );
     }
     println!();

@@ -70,7 +70,7 @@ impl Table {
             return;
         }
         println!(
-            "| histories | rejected | operations | median core | largest core | 1-minimal | median time | longest time | most judgements |"
+            "| histories | rejected | operations | median core | largest core | 1-minimal | median time | longest time | most judgments |"
         );
         println!("|---|---|---|---|---|---|---|---|---|");
         let all: Vec<&Shrunk> = self.rows.values().flatten().collect();
@@ -117,9 +117,9 @@ fn config() -> Config {
 impl Visitor for Table {
     fn visit<S: Spec>(&mut self, family: &'static str, spec: &S, history: &History<S::Op, S::Ret>) {
         let started = Instant::now();
-        let judgement = check(spec, history, &config());
-        let Some(evidence) = judgement.verdict.evidence() else {
-            if judgement.verdict.is_accepted() {
+        let judgment = check(spec, history, &config());
+        let Some(evidence) = judgment.verdict.evidence() else {
+            if judgment.verdict.is_accepted() {
                 self.good += 1;
             } else {
                 self.undecided += 1;
@@ -128,8 +128,8 @@ impl Visitor for Table {
                 eprintln!(
                     "{family}: {} operations are {} after {:?}",
                     history.len(),
-                    judgement.verdict.name(),
-                    judgement.stats.elapsed
+                    judgment.verdict.name(),
+                    judgment.stats.elapsed
                 );
             }
             return;
@@ -222,7 +222,7 @@ fn files(folder: &Path, expected: usize, table: &mut Table) -> Result<(), String
         let elapsed = started.elapsed();
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let again = spec.judge(only_core(&history, &core), &config()).map_err(|error| problem(&error))?;
-        let rejected = again.judgement().verdict.is_rejected();
+        let rejected = again.judgment().verdict.is_rejected();
         let family = format!("{name}: {}", columns[1].split(' ').next().unwrap_or_default());
         table.add(&family, &core, elapsed, rejected);
     }

@@ -36,7 +36,7 @@ fn simulate<S: SyncSpec>(
             events.push(Event::Call(process, op));
             calls += 1;
             // Operations synchronize as soon as they can, now or after a later call.
-            if let Some(results) = synchronise(spec, &mut state, &mut waiting) {
+            if let Some(results) = synchronize(spec, &mut state, &mut waiting) {
                 ready.extend(results);
             }
         } else if !ready.is_empty() {
@@ -55,7 +55,7 @@ enum Event<S: SyncSpec> {
 }
 
 /// Executes the first synchronization that is possible among the waiting operations, if there is one.
-fn synchronise<S: SyncSpec>(
+fn synchronize<S: SyncSpec>(
     spec: &S,
     state: &mut S::State,
     waiting: &mut Vec<(u32, S::Op)>,
@@ -66,7 +66,7 @@ fn synchronise<S: SyncSpec>(
         let group: Vec<&(u32, S::Op)> =
             waiting.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, one)| one).collect();
         let ops: Vec<&S::Op> = group.iter().map(|(_, op)| op).collect();
-        if let Some((next, results)) = spec.synchronise(state, &ops).into_iter().next() {
+        if let Some((next, results)) = spec.synchronize(state, &ops).into_iter().next() {
             let results: Vec<(u32, S::Ret)> = group.iter().map(|(process, _)| *process).zip(results).collect();
             *state = next;
             waiting.retain(|(process, _)| results.iter().all(|(other, _)| other != process));
@@ -140,13 +140,13 @@ fn best<T>(times: u32, mut work: impl FnMut() -> T) -> (f64, T) {
 }
 
 fn long<S: SyncSpec>(name: &str, spec: &S, history: &History<S::Op, S::Ret>, algorithm: SyncAlgorithm) {
-    let (ms, judgement) = best(3, || check(spec, history, algorithm, &Budget::unlimited()));
+    let (ms, judgment) = best(3, || check(spec, history, algorithm, &Budget::unlimited()));
     let memory = usage::most_kib() / 1024;
     println!(
         "| {name} | {} | {:?} | {} | {ms:.1} ms | {memory} MiB |",
         history.len(),
         algorithm,
-        verdict(&judgement.verdict)
+        verdict(&judgment.verdict)
     );
 }
 

@@ -866,7 +866,7 @@ fn parse_search(text: &str) -> Result<Search, String> {
 /// A correctness criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Criterion {
-    #[value(alias = "linearizable", alias = "synchronisation")]
+    #[value(alias = "linearizable", alias = "synchronization", alias = "synchronisation")]
     Safety,
     Progress,
     Quasi,

@@ -33,7 +33,7 @@ pub(crate) fn note(message: impl Display) {
 }
 
 fn tell(heading: &str, message: &str) {
-    let mut stderr = coloured(stream::stderr(), AutoStream::choice(&io::stderr()));
+    let mut stderr = colored(stream::stderr(), AutoStream::choice(&io::stderr()));
     let _ = writeln!(stderr, "{heading} {}", visible(message)).and_then(|()| stderr.flush());
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn plain_stdout() -> impl Write {
 }
 
 /// Returns a buffered writer that removes colors if `choice` says so.
-fn coloured(stream: impl Write + 'static, choice: anstream::ColorChoice) -> AutoStream<Box<dyn Write>> {
+fn colored(stream: impl Write + 'static, choice: anstream::ColorChoice) -> AutoStream<Box<dyn Write>> {
     AutoStream::new(Box::new(BufWriter::new(stream)), choice)
 }
 
@@ -52,7 +52,7 @@ fn coloured(stream: impl Write + 'static, choice: anstream::ColorChoice) -> Auto
 /// Returns whether the output was written. A reader that has closed the pipe is not an error, because it has read all
 /// that it wanted. All other failures are reported to stderr.
 pub(crate) fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Written {
-    let mut stdout = coloured(stream::stdout(), AutoStream::choice(&io::stdout()));
+    let mut stdout = colored(stream::stdout(), AutoStream::choice(&io::stdout()));
     match is_open().and_then(|()| write(&mut stdout)).and_then(|()| stdout.flush()) {
         Ok(()) => Written::All,
         Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Written::ReaderGone,

@@ -18,6 +18,6 @@ pages! {
     finding_bugs "../../../docs/src/finding-bugs.md"
     first_structure "../../../docs/src/first-structure.md"
     relaxed "../../../docs/src/relaxed.md"
-    synchronising "../../../docs/src/synchronising.md"
+    synchronizing "../../../docs/src/synchronizing.md"
     unmodified "../../../docs/src/unmodified.md"
 }

@@ -37,7 +37,7 @@ use crate::resizing_map::{self, ResizingMap};
 use crate::shann_queue::{self, Mode, ShannQueue};
 use crate::sharded_map::{self, ShardedMap};
 use crate::split_ordered_set::SplitOrderedSet;
-use crate::sync::catalog::ENTRIES as SYNCHRONISING;
+use crate::sync::catalog::ENTRIES as SYNCHRONIZING;
 use crate::treiber_stack::{self, TreiberStack};
 
 /// The verdict of a test of an object.
@@ -79,7 +79,7 @@ pub struct Entry {
     pub family: &'static str,
     /// The name of the specification; or `growing-set`, a model that is defined in this file.
     pub spec: &'static str,
-    /// The correctness criterion: `linearizable`, `synchronisation`, `interval` or `quasi`.
+    /// The correctness criterion: `linearizable`, `synchronization`, `interval` or `quasi`.
     pub criterion: &'static str,
     /// The verdicts that a test may reach, the most likely one first.
     pub expected: &'static [Verdict],
@@ -144,11 +144,11 @@ impl Entry {
         Self { name, family, spec, criterion, expected: ACCEPTED, fault: None, paper: None, plan }
     }
 
-    pub(crate) const fn synchronising(name: &'static str, spec: &'static str, plan: fn(&Settings) -> Plan) -> Self {
+    pub(crate) const fn synchronizing(name: &'static str, spec: &'static str, plan: fn(&Settings) -> Plan) -> Self {
         Self { criterion: "synchronisation", ..Self::new("sync", name, spec, plan) }
     }
 
-    /// Like [`Self::synchronising`], for operations that take effect in several steps.
+    /// Like [`Self::synchronizing`], for operations that take effect in several steps.
     pub(crate) const fn interval(name: &'static str, spec: &'static str, plan: fn(&Settings) -> Plan) -> Self {
         Self { criterion: "interval", ..Self::new("sync", name, spec, plan) }
     }
@@ -199,8 +199,8 @@ const SMALL: usize = 4;
 
 /// All objects of this crate.
 pub const ENTRIES: &[Entry] = &{
-    const LISTS: [&[Entry]; 3] = [LINEARIZABLE, SYNCHRONISING, RELAXED];
-    let mut all = [LINEARIZABLE[0]; LINEARIZABLE.len() + SYNCHRONISING.len() + RELAXED.len()];
+    const LISTS: [&[Entry]; 3] = [LINEARIZABLE, SYNCHRONIZING, RELAXED];
+    let mut all = [LINEARIZABLE[0]; LINEARIZABLE.len() + SYNCHRONIZING.len() + RELAXED.len()];
     let (mut filled, mut list) = (0, 0);
     while list < LISTS.len() {
         let mut at = 0;

@@ -15,7 +15,7 @@ use crate::judge::shrink::Limits;
 use crate::judge::{Config, Judged, Linearizable, Show, check, judged_so};
 use crate::report::{Assembled, Picture, Wanted, assemble};
 use crate::spec::Spec;
-use crate::verdict::Judgement;
+use crate::verdict::Judgment;
 use crate::view::{html, text};
 
 /// The time limit for finding the core that a page shows.
@@ -24,7 +24,7 @@ const TIME_FOR_CORE: Duration = Duration::from_secs(3);
 /// Asserts that a history is linearizable. Panics with the report if it is not, or if no verdict is reached.
 ///
 /// An optional third argument is the [`Config`](crate::judge::Config) to judge by. Returns the
-/// [`Judgement`](crate::verdict::Judgement).
+/// [`Judgment`](crate::verdict::Judgment).
 ///
 /// If the environment variable `TRUELINE_PAGES` names a folder, a failing assertion also writes an HTML page with its
 /// timeline to that folder.
@@ -74,7 +74,7 @@ macro_rules! assert_linearizable {
 /// Asserts that a history is not linearizable. Panics with the report if it is, or if no verdict is reached.
 ///
 /// Use it to test a test: to check that a deliberately introduced fault is found. An optional third argument is the
-/// [`Config`](crate::judge::Config) to judge by. Returns the [`Judgement`](crate::verdict::Judgement), with the
+/// [`Config`](crate::judge::Config) to judge by. Returns the [`Judgment`](crate::verdict::Judgment), with the
 /// evidence.
 ///
 /// ```
@@ -108,10 +108,10 @@ pub fn linearizable<S: Spec>(
     history: &History<S::Op, S::Ret>,
     spec: &S,
     config: &Config,
-) -> Judgement<S::Ret> {
-    let judgement = check(spec, history, config);
-    assert!(judgement.verdict.is_accepted(), "not linearizable\n{}", report(name, history, spec, &judgement));
-    judgement
+) -> Judgment<S::Ret> {
+    let judgment = check(spec, history, config);
+    assert!(judgment.verdict.is_accepted(), "not linearizable\n{}", report(name, history, spec, &judgment));
+    judgment
 }
 
 /// Implements [`assert_not_linearizable!`](crate::assert_not_linearizable); the report refers to the history as `name`.
@@ -124,21 +124,21 @@ pub fn not_linearizable<S: Spec>(
     history: &History<S::Op, S::Ret>,
     spec: &S,
     config: &Config,
-) -> Judgement<S::Ret> {
-    let judgement = check(spec, history, config);
+) -> Judgment<S::Ret> {
+    let judgment = check(spec, history, config);
     assert!(
-        judgement.verdict.is_rejected(),
+        judgment.verdict.is_rejected(),
         "it should not be linearizable\n{}",
-        report(name, history, spec, &judgement)
+        report(name, history, spec, &judgment)
     );
-    judgement
+    judgment
 }
 
 /// Returns the report that the command line would print, with operations and results as the specification describes
 /// them, followed by the path of the page if one is requested.
 #[track_caller]
-fn report<S: Spec>(name: &str, history: &History<S::Op, S::Ret>, spec: &S, judgement: &Judgement<S::Ret>) -> String {
-    render(name, &*judged_so(Linearizable(spec), Show::described(spec), history, judgement.clone()))
+fn report<S: Spec>(name: &str, history: &History<S::Op, S::Ret>, spec: &S, judgment: &Judgment<S::Ret>) -> String {
+    render(name, &*judged_so(Linearizable(spec), Show::described(spec), history, judgment.clone()))
 }
 
 #[track_caller]

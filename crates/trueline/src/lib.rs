@@ -41,8 +41,8 @@
 //! builder.ret(1, QueueRet::Value(Some("a")))?; // again?
 //! let history = builder.finish();
 //!
-//! let judgement = check(&Queue::new(), &history, &Config::new());
-//! let evidence = judgement.verdict.evidence().expect("an element is there once");
+//! let judgment = check(&Queue::new(), &history, &Config::new());
+//! let evidence = judgment.verdict.evidence().expect("an element is there once");
 //! assert_eq!(evidence.refused.0, 2); // operation 2 is the second dequeue
 //! assert_eq!(evidence.allowed, [QueueRet::Value(None)]); // it could only have found the queue empty
 //! # Ok::<(), trueline::history::HistoryError>(())
@@ -135,7 +135,7 @@ const _: () = {
     is_send_and_sync::<judge::quasi::Semantics<'static, u8, u8>>();
     is_send_and_sync::<judge::shrink::Limits>();
     is_send_and_sync::<verdict::Core<u8, u8>>();
-    is_send_and_sync::<verdict::Judgement<u8>>();
+    is_send_and_sync::<verdict::Judgment<u8>>();
     is_send_and_sync::<verdict::ProgressVerdict<u8>>();
     #[cfg(feature = "named")]
     is_send_and_sync::<named::NamedSpec>();

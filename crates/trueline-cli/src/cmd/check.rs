@@ -10,7 +10,7 @@ use trueline::judge::shrink;
 use trueline::judge::{Budget, CancelToken, Config};
 use trueline::named::{self, NamedSpec, Options};
 use trueline::report::{self, Assembled, Picture, Words, assemble};
-use trueline::verdict::{Contradiction, Judgement, Limit, LimitKind, Stats, Verdict};
+use trueline::verdict::{Contradiction, Judgment, Limit, LimitKind, Stats, Verdict};
 use trueline::view::text::Style;
 use trueline::view::{Finding, Report, Timeline, file, json, text};
 
@@ -310,9 +310,9 @@ impl<'a> Judge<'a> {
         let limit = Limit::new(kind, 0, events);
         let mut stats = Stats::default();
         (stats.algorithm, stats.elapsed) = (self.args.algorithm.to_string(), limits.elapsed());
-        let judgement = Judgement::<String>::new(Verdict::Unknown(limit), stats);
+        let judgment = Judgment::<String>::new(Verdict::Unknown(limit), stats);
         let none = |id| History::<String, String>::builder().finish().named(id);
-        Judged::Report(Box::new(Report::new(file, self.spec.name(), (operations, pending), &judgement, none)), None)
+        Judged::Report(Box::new(Report::new(file, self.spec.name(), (operations, pending), &judgment, none)), None)
     }
 
     /// Reads and judges an input. If this exceeds a limit by too much, `end` is called with what is known, and the

@@ -84,7 +84,7 @@ fn generate(args: &GenerateArgs, token: &CancelToken) -> Result<RawHistory, Stri
 fn is_rejected(spec: &NamedSpec, history: &RawHistory, token: &CancelToken) -> bool {
     let budget = Budget::unlimited().time(PATIENCE).memory(1 << 30).cancelled_by(token.clone());
     let config = Config::new().budget(budget);
-    spec.judge(history.clone(), &config).is_ok_and(|judged| matches!(judged.judgement().verdict, Verdict::Rejected(_)))
+    spec.judge(history.clone(), &config).is_ok_and(|judged| matches!(judged.judgment().verdict, Verdict::Rejected(_)))
 }
 
 /// Returns the history with one result changed: to the result of another operation with the same name, to an argument
@@ -118,7 +118,7 @@ fn spoilt(history: &RawHistory, random: &mut Random) -> Option<RawHistory> {
         1 if !arguments.is_empty() && !matches!(old, Value::Bool(_) | Value::List(_)) => {
             (*random.pick(&arguments)).clone()
         }
-        _ => neighbour(old, random),
+        _ => neighbor(old, random),
     };
     let mut index = 0;
     Some(history.map(|operation| {
@@ -132,7 +132,7 @@ fn spoilt(history: &RawHistory, random: &mut Random) -> Option<RawHistory> {
 }
 
 /// Returns a similar but different value.
-fn neighbour(value: &Value, random: &mut Random) -> Value {
+fn neighbor(value: &Value, random: &mut Random) -> Value {
     match value {
         Value::Null => Value::Int(i64::from(random.below(1_000_000))),
         Value::Bool(value) => Value::Bool(!value),
@@ -147,7 +147,7 @@ fn neighbour(value: &Value, random: &mut Random) -> Value {
                 0 => values.push(Value::Int(1)),
                 length => {
                     let place = random.below(u32::try_from(length).unwrap_or(u32::MAX)) as usize;
-                    values[place] = neighbour(&values[place], random);
+                    values[place] = neighbor(&values[place], random);
                 }
             }
             values.into_iter().collect()

@@ -162,14 +162,14 @@ impl Report {
         let file = visible(&self.file);
         writeln!(out, "\x1b[1m{file}\x1b[0m: {operations} operations, {}", format_name(self.format))?;
         for Finding { code, severity, count, line, message } in &self.findings {
-            let colour = match severity {
+            let color = match severity {
                 Severity::Problem => "\x1b[1;31m",
                 Severity::Warning => "\x1b[1;33m",
                 Severity::Note => "\x1b[1m",
             };
             let place = line.map_or(String::new(), |line| format!("line {line}: "));
             let often = if *count > 1 { format!(" ({count} times)") } else { String::new() };
-            writeln!(out, "  {colour}{}\x1b[0m {code}: {place}{}{often}", severity.name(), visible(message))?;
+            writeln!(out, "  {color}{}\x1b[0m {code}: {place}{}{often}", severity.name(), visible(message))?;
         }
         if *parts == 0 {
             return Ok(());

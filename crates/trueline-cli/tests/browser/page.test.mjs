@@ -220,7 +220,7 @@ describe("what is drawn", () => {
   });
 
   test("the canvas is painted, in light and in dark", async (t) => {
-    const colours = [];
+    const colors = [];
     for (const colorScheme of ["light", "dark"]) {
       const page = await open(t, pages.ten, { colorScheme });
       const count = () => page.evaluate(() => {
@@ -232,12 +232,12 @@ describe("what is drawn", () => {
       });
       const painted = await count();
       assert.ok(painted.different > 20);
-      colours.push(painted.corner);
+      colors.push(painted.corner);
       await page.keyboard.press("t");
       await page.waitForTimeout(100);
       assert.notEqual((await count()).corner, painted.corner, "a key changes it");
     }
-    assert.ok(colours[0] > 200 && colours[1] < 60, String(colours));
+    assert.ok(colors[0] > 200 && colors[1] < 60, String(colors));
   });
 
   test("hostile texts stay text", async (t) => {
@@ -318,15 +318,15 @@ describe("the reason", () => {
     assert.equal(await page.textContent(".subject"), "object one");
     assert.match(await page.textContent(".reason"), /one \. dequeue\(\) of process 2/);
     assert.deepEqual(await page.evaluate(() => [...trueline.model.other]), [0, 1, 0, 1]);
-    // The colour of a bar, near its left and upper edge.
-    const colourOf = (bar) => page.evaluate((bar) => {
+    // The color of a bar, near its left and upper edge.
+    const colorOf = (bar) => page.evaluate((bar) => {
       const { scene, model } = trueline, ratio = window.devicePixelRatio;
       const x = scene.gutter + (scene.places.left[bar] - scene.view.x) * scene.view.scale + 4, y = scene.tops[model.lane[bar]] - scene.view.y + scene.metrics.top + 4;
       return [...document.getElementById("view").getContext("2d").getImageData(x * ratio, y * ratio, 1, 1).data].slice(0, 3);
     }, bar);
-    const plain = await colourOf(0), dimmed = await colourOf(1);
+    const plain = await colorOf(0), dimmed = await colorOf(1);
     assert.ok(dimmed.every((value, at) => value > plain[at]), `${dimmed} is not lighter than ${plain}`);
-    assert.deepEqual(await colourOf(3), dimmed);
+    assert.deepEqual(await colorOf(3), dimmed);
     assert.equal(await (await open(t, pages.ten)).locator(".subject").count(), 0);
   });
 

@@ -12,7 +12,7 @@ use super::{Run, Scratch, json as parsed, trueline};
 const HOSTILE: &str = "\n::error::INJ\r\u{1b}[35mINJ\u{1b}]0;INJ\u{7}\u{202e}\u{2066}\u{2028}INJ\u{2029}::INJ \u{9b}5mINJ\u{85}::INJ\u{7f}\u{200b}\u{feff}\u{e0041}##[error]INJ ::INJ::##vso[x]<script>INJ</script>&\"'\\]]>\u{1}";
 
 /// The escape sequences with which reports are colored.
-const COLOURS: [&str; 10] = ["0", "1", "2", "4", "31", "32", "33", "36", "1;31", "1;33"];
+const COLORS: [&str; 10] = ["0", "1", "2", "4", "31", "32", "33", "36", "1;31", "1;33"];
 
 const TARGETS: [&str; 8] =
     ["jsonl", "jsonl-operations", "jepsen", "jepsen-log", "porcupine-kv", "porcupine-json", "events", "csv"];
@@ -27,8 +27,8 @@ fn is_hidden(c: char) -> bool {
 #[track_caller]
 fn assert_harmless(what: &str, text: &str) {
     let mut text = text.to_owned();
-    for colour in COLOURS {
-        text = text.replace(&format!("\x1b[{colour}m"), "");
+    for color in COLORS {
+        text = text.replace(&format!("\x1b[{color}m"), "");
     }
     if let Some((at, c)) = text.char_indices().find(|(_, c)| is_hidden(*c) && !matches!(c, '\n' | '\t')) {
         let start = text[..at].rfind('\n').map_or(0, |at| at + 1);

@@ -227,8 +227,8 @@ fn progress_is_for_terminals() {
 }
 
 #[test]
-fn colours_are_for_terminals() {
-    let scratch = Scratch::new("terminal-colours");
+fn colors_are_for_terminals() {
+    let scratch = Scratch::new("terminal-colors");
     let file = scratch.file("bad.jsonl", REJECTED);
     for args in [
         &["check", "--spec", "queue", &file][..],
@@ -238,7 +238,7 @@ fn colours_are_for_terminals() {
         &["algorithms"],
         &["test", "--list"],
     ] {
-        for (variables, is_coloured) in [
+        for (variables, is_colored) in [
             (&[("TERM", "xterm")][..], true),
             (&[("TERM", "xterm"), ("NO_COLOR", "1")], false),
             (&[("TERM", "dumb")], false),
@@ -251,7 +251,7 @@ fn colours_are_for_terminals() {
             drop(command);
             let seen = read_until(&mut ours, None);
             child.wait().expect("it was started");
-            assert_eq!(seen.contains('\x1b'), is_coloured, "{args:?} with {variables:?}: {seen}");
+            assert_eq!(seen.contains('\x1b'), is_colored, "{args:?} with {variables:?}: {seen}");
         }
     }
 }

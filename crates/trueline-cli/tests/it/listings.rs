@@ -12,7 +12,7 @@ fn specs_are_listed() {
         assert!(listed.stdout.contains(expected), "{expected}");
     }
     assert!(listed.stdout.contains("enqueue (enq,"), "{}", listed.stdout);
-    assert!(!listed.stdout.contains('\x1b'), "no colour off a terminal");
+    assert!(!listed.stdout.contains('\x1b'), "no color off a terminal");
 }
 
 #[test]

@@ -25,7 +25,7 @@ mod reading;
 mod round_up;
 mod roundtrips;
 mod snapshots;
-mod synchronisations;
+mod synchronizations;
 mod verdicts;
 
 use std::fs;
@@ -88,12 +88,12 @@ impl Scratch {
 
 /// The environment variables that affect colors: with `CI`, even a dumb terminal has them. Each test sets those that it
 /// needs.
-const OF_COLOURS: [&str; 4] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"];
+const OF_COLORS: [&str; 4] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"];
 
 /// Returns a command whose environment does not depend on where the tests run.
 fn plainly(program: &str) -> Command {
     let mut command = Command::new(program);
-    for variable in OF_COLOURS {
+    for variable in OF_COLORS {
         command.env_remove(variable);
     }
     command.stdin(Stdio::null());

@@ -34,7 +34,7 @@ struct Case {
     args: Vec<String>,
     code: i32,
     /// Whether its output has colors, if they are enabled.
-    is_coloured: bool,
+    is_colored: bool,
 }
 
 /// Returns a case for each exit code of each command. Their output is the same in each run.
@@ -91,9 +91,9 @@ fn cases(scratch: &Scratch) -> Vec<Case> {
         ("man", &["--directory", "/dev/null/below"], 2, true),
     ];
     rows.into_iter()
-        .map(|(command, args, code, is_coloured)| {
+        .map(|(command, args, code, is_colored)| {
             let args = [&[command], args].concat().into_iter().map(str::to_owned).collect();
-            Case { args, code, is_coloured }
+            Case { args, code, is_colored }
         })
         .collect()
 }
@@ -134,16 +134,16 @@ fn every_exit_code_of_every_command() {
 }
 
 #[test]
-fn colours_are_for_those_who_want_them() {
-    let scratch = Scratch::new("matrix-colours");
-    let has_colour = |ended: &Run| ended.stdout.contains('\x1b') || ended.stderr.contains('\x1b');
+fn colors_are_for_those_who_want_them() {
+    let scratch = Scratch::new("matrix-colors");
+    let has_color = |ended: &Run| ended.stdout.contains('\x1b') || ended.stderr.contains('\x1b');
     for case in cases(&scratch) {
         let piped = case.run(|command| command);
-        assert!(!has_colour(&piped), "{:?} in a pipe: {piped:?}", case.args);
+        assert!(!has_color(&piped), "{:?} in a pipe: {piped:?}", case.args);
         let forced = case.run(|command| command.env("CLICOLOR_FORCE", "1"));
-        assert_eq!(has_colour(&forced), case.is_coloured, "{:?}: {forced:?}", case.args);
+        assert_eq!(has_color(&forced), case.is_colored, "{:?}: {forced:?}", case.args);
         let refused = case.run(|command| command.env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"));
-        assert!(!has_colour(&refused), "{:?} with NO_COLOR: {refused:?}", case.args);
+        assert!(!has_color(&refused), "{:?} with NO_COLOR: {refused:?}", case.args);
         assert_eq!((piped.code, forced.code, refused.code), (case.code, case.code, case.code), "{:?}", case.args);
     }
 }

@@ -97,7 +97,7 @@ impl Judge {
         self.known.entry(operations(history)).or_insert_with(|| {
             let budget = Budget::unlimited().memory(1 << 30);
             match spec.judge(history.clone(), &Config::new().budget(budget)) {
-                Ok(judged) => match judged.judgement().verdict {
+                Ok(judged) => match judged.judgment().verdict {
                     Verdict::Accepted(_) => "accepted",
                     Verdict::Rejected(_) => "rejected",
                     Verdict::Unknown(_) => "unknown",

@@ -241,19 +241,19 @@ fn pairs_are_keys_or_objects() {
 }
 
 #[test]
-fn colour_only_where_it_is_wanted() {
-    let scratch = Scratch::new("colour");
+fn color_only_where_it_is_wanted() {
+    let scratch = Scratch::new("color");
     let file = scratch.file("bad.jsonl", REJECTED);
-    let coloured = |variables: &[(&str, &str)]| {
+    let colored = |variables: &[(&str, &str)]| {
         let output = trueline(&["check", "--spec", "queue", &file])
             .envs(variables.iter().copied())
             .output()
             .expect("the binary is built");
         output.stdout.contains(&0x1b)
     };
-    assert!(!coloured(&[]), "a pipe is no terminal");
-    assert!(coloured(&[("CLICOLOR_FORCE", "1")]));
-    assert!(!coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!colored(&[]), "a pipe is no terminal");
+    assert!(colored(&[("CLICOLOR_FORCE", "1")]));
+    assert!(!colored(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
 }
 
 #[test]

@@ -43,185 +43,185 @@ const TIMEOUT: Duration = Duration::from_millis(1);
 
 /// All objects that synchronize threads.
 pub(crate) const ENTRIES: &[Entry] = &[
-    Entry::synchronising("sync-channel", "sync-channel", |settings| channel(settings, SyncChannel::new))
+    Entry::synchronizing("sync-channel", "sync-channel", |settings| channel(settings, SyncChannel::new))
         .paper("§1, §9"),
-    Entry::synchronising("sync-channel-faulty-no-wait", "sync-channel", |settings| {
+    Entry::synchronizing("sync-channel-faulty-no-wait", "sync-channel", |settings| {
         channel(settings, || SyncChannel::faulty(channel::Fault::NoWait))
     })
     .fault("the sender does not wait", REJECTED),
-    Entry::synchronising("sync-channel-faulty-two-states", "sync-channel", |settings| {
+    Entry::synchronizing("sync-channel-faulty-two-states", "sync-channel", |settings| {
         channel(&settings.stuck(), || SyncChannel::faulty(channel::Fault::TwoStates))
     })
     .fault("the slot is free before its sender has gone", STUCK),
-    Entry::synchronising("sync-channel-faulty-wrong-condition", "sync-channel", |settings| {
+    Entry::synchronizing("sync-channel-faulty-wrong-condition", "sync-channel", |settings| {
         channel(&settings.stuck(), || SyncChannel::faulty(channel::Fault::WrongCondition))
     })
     .fault("the sender wakes senders", STUCK),
-    Entry::synchronising("filter-channel", "filter-channel", |settings| filter_channel(settings, FilterChannel::new))
+    Entry::synchronizing("filter-channel", "filter-channel", |settings| filter_channel(settings, FilterChannel::new))
         .paper("§2.1, §9"),
-    Entry::synchronising("filter-channel-faulty-no-filter", "filter-channel", |settings| {
+    Entry::synchronizing("filter-channel-faulty-no-filter", "filter-channel", |settings| {
         filter_channel(settings, || FilterChannel::faulty(filter_channel::Fault::NoFilter))
     })
     .fault("nothing checks what is accepted", REJECTED),
-    Entry::synchronising("filter-channel-faulty-one-slot", "filter-channel", |settings| {
+    Entry::synchronizing("filter-channel-faulty-one-slot", "filter-channel", |settings| {
         filter_channel(&settings.stuck(), || FilterChannel::faulty(filter_channel::Fault::OneSlot))
     })
     .fault("a value that no thread wants is in the way", STUCK),
-    Entry::synchronising("filter-channel-faulty-two-states", "filter-channel", |settings| {
+    Entry::synchronizing("filter-channel-faulty-two-states", "filter-channel", |settings| {
         filter_channel(&settings.stuck(), || FilterChannel::faulty(filter_channel::Fault::TwoStates))
     })
     .fault("a value that no thread wants is in the way, and the slot is free before its sender has gone", STUCK),
-    Entry::synchronising("men-women", "men-women", |settings| men_women(settings, MenWomen::new)).paper("§9"),
-    Entry::synchronising("men-women-faulty-two-slots", "men-women", |settings| {
+    Entry::synchronizing("men-women", "men-women", |settings| men_women(settings, MenWomen::new)).paper("§9"),
+    Entry::synchronizing("men-women-faulty-two-slots", "men-women", |settings| {
         men_women(settings, || MenWomen::faulty(men_women::Fault::TwoSlots))
     })
     .fault("names taken from slots without rounds", REJECTED),
-    Entry::synchronising("men-women-faulty-crosswise", "men-women", |settings| {
+    Entry::synchronizing("men-women-faulty-crosswise", "men-women", |settings| {
         men_women(settings, || MenWomen::faulty(men_women::Fault::Crosswise))
     })
     .fault("each side lets in the other", REJECTED),
-    Entry::synchronising("men-women-faulty-notify-one", "men-women", |settings| {
+    Entry::synchronizing("men-women-faulty-notify-one", "men-women", |settings| {
         men_women(&settings.stuck(), || MenWomen::faulty(men_women::Fault::NotifyOne))
     })
     .fault("wakes a thread that waits for something else", STUCK),
-    Entry::synchronising("exchanger", "exchanger", |settings| exchanger(settings, Exchanger::new)).paper("§1, §9"),
-    Entry::synchronising("exchanger-faulty-no-third-stage", "exchanger", |settings| {
+    Entry::synchronizing("exchanger", "exchanger", |settings| exchanger(settings, Exchanger::new)).paper("§1, §9"),
+    Entry::synchronizing("exchanger-faulty-no-third-stage", "exchanger", |settings| {
         exchanger(settings, || Exchanger::faulty(exchanger::Fault::NoThirdStage))
     })
     .fault("the slot is free before the first has taken its value", REJECTED),
-    Entry::synchronising("counter-channel", "counter-channel", |settings| {
+    Entry::synchronizing("counter-channel", "counter-channel", |settings| {
         counter_channel(settings, CounterChannel::new)
     })
     .paper("§1, §9"),
-    Entry::synchronising("counter-channel-faulty-late-number", "counter-channel", |settings| {
+    Entry::synchronizing("counter-channel-faulty-late-number", "counter-channel", |settings| {
         counter_channel(settings, || CounterChannel::faulty(counter_channel::Fault::LateNumber))
     })
     .fault("the count is read when others have counted", REJECTED),
-    Entry::synchronising("counter-channel-faulty-early-number", "counter-channel", |settings| {
+    Entry::synchronizing("counter-channel-faulty-early-number", "counter-channel", |settings| {
         counter_channel(settings, || CounterChannel::faulty(counter_channel::Fault::EarlyNumber))
     })
     .fault("a number is taken before it is its turn", REJECTED),
-    Entry::synchronising("counter-channel-faulty-two-states", "counter-channel", |settings| {
+    Entry::synchronizing("counter-channel-faulty-two-states", "counter-channel", |settings| {
         counter_channel(&settings.stuck(), || CounterChannel::faulty(counter_channel::Fault::TwoStates))
     })
     .fault("the slot is free before its sender has gone", STUCK),
-    Entry::synchronising("two-families", "two-families", |settings| two_families(settings, TwoFamilies::new))
+    Entry::synchronizing("two-families", "two-families", |settings| two_families(settings, TwoFamilies::new))
         .paper("§9"),
-    Entry::synchronising("two-families-faulty-late-read", "two-families", |settings| {
+    Entry::synchronizing("two-families-faulty-late-read", "two-families", |settings| {
         two_families(settings, |a, b| TwoFamilies::faulty(a, b, two_families::Fault::LateRead))
     })
     .fault("the partner's name is overwritten", REJECTED),
-    Entry::synchronising("one-family", "one-family", |settings| one_family(settings, OneFamily::new)).paper("§9"),
-    Entry::synchronising("one-family-faulty-late-read", "one-family", |settings| {
+    Entry::synchronizing("one-family", "one-family", |settings| one_family(settings, OneFamily::new)).paper("§9"),
+    Entry::synchronizing("one-family-faulty-late-read", "one-family", |settings| {
         one_family(settings, |members| OneFamily::faulty(members, one_family::Fault::LateRead))
     })
     .fault("the partner's name is overwritten", REJECTED),
-    Entry::synchronising("one-family-faulty-early-look", "one-family", |settings| {
+    Entry::synchronizing("one-family-faulty-early-look", "one-family", |settings| {
         one_family(&settings.stuck(), |members| OneFamily::faulty(members, one_family::Fault::EarlyLook))
     })
     .fault("checks which threads wait, and decides later", STUCK),
-    Entry::synchronising("abc", "abc", |settings| abc(settings, Abc::new)).paper("§9"),
-    Entry::synchronising("abc-faulty-late-read", "abc", |settings| abc(settings, || Abc::faulty(abc::Fault::LateRead)))
+    Entry::synchronizing("abc", "abc", |settings| abc(settings, Abc::new)).paper("§9"),
+    Entry::synchronizing("abc-faulty-late-read", "abc", |settings| abc(settings, || Abc::faulty(abc::Fault::LateRead)))
         .fault("A reads when the next have come", REJECTED),
-    Entry::synchronising("abc-faulty-lost-signal", "abc", |settings| {
+    Entry::synchronizing("abc-faulty-lost-signal", "abc", |settings| {
         abc(&settings.stuck(), || Abc::faulty(abc::Fault::LostSignal))
     })
     .fault("one signal in fifty is forgotten", STUCK),
-    Entry::synchronising("barrier", "barrier:4", |settings| {
+    Entry::synchronizing("barrier", "barrier:4", |settings| {
         barrier(settings, Barrier::new, |barrier, me| barrier.sync(me))
     })
     .paper("§1, §9"),
-    Entry::synchronising("barrier-faulty-returns-at-once", "barrier:4", |settings| {
+    Entry::synchronizing("barrier-faulty-returns-at-once", "barrier:4", |settings| {
         faulty_barrier(settings, barrier::Fault::ReturnsAtOnce)
     })
     .fault("waits for no other thread", REJECTED),
-    Entry::synchronising("barrier-faulty-no-rounds", "barrier:4", |settings| {
+    Entry::synchronizing("barrier-faulty-no-rounds", "barrier:4", |settings| {
         faulty_barrier(settings, barrier::Fault::NoRounds)
     })
     .fault("opens once for all", REJECTED),
-    Entry::synchronising("barrier-faulty-no-initial-wait", "barrier:4", |settings| {
+    Entry::synchronizing("barrier-faulty-no-initial-wait", "barrier:4", |settings| {
         faulty_barrier(&settings.stuck(), barrier::Fault::NoInitialWait)
     })
     .fault("some come while others leave", EITHER),
-    Entry::synchronising("barrier-faulty-bare-wait", "barrier:4", |settings| {
+    Entry::synchronizing("barrier-faulty-bare-wait", "barrier:4", |settings| {
         faulty_barrier(settings, barrier::Fault::BareWait)
     })
     .fault("waits without a loop; needs spurious wake-ups", EITHER),
-    Entry::synchronising("barrier-faulty-notify-one", "barrier:4", |settings| {
+    Entry::synchronizing("barrier-faulty-notify-one", "barrier:4", |settings| {
         faulty_barrier(&settings.stuck(), barrier::Fault::NotifyOne)
     })
     .fault("wakes one, and not all", STUCK),
-    Entry::synchronising("tree-barrier", "barrier:4", |settings| {
+    Entry::synchronizing("tree-barrier", "barrier:4", |settings| {
         barrier(settings, TreeBarrier::new, |barrier, me| barrier.sync(me))
     })
     .paper("§10"),
-    Entry::synchronising("tree-barrier-faulty-up-does-not-wait", "barrier:4", |settings| {
+    Entry::synchronizing("tree-barrier-faulty-up-does-not-wait", "barrier:4", |settings| {
         let make = |threads| TreeBarrier::faulty(threads, signal::Fault::UpDoesNotWait);
         barrier(settings, make, |barrier, me| barrier.sync(me))
     })
     .fault("signals of children do not wait", EITHER),
-    Entry::synchronising("tree-barrier-faulty-early-down", "barrier:4", |settings| {
+    Entry::synchronizing("tree-barrier-faulty-early-down", "barrier:4", |settings| {
         let make = |threads| TreeBarrier::faulty(threads, signal::Fault::EarlyDown);
         barrier(settings, make, |barrier, me| barrier.sync(me))
     })
     .fault("children leave as soon as they are seen", EITHER),
-    Entry::synchronising("combining-barrier", "combining-barrier:4", combining_barrier).paper("§1"),
-    Entry::synchronising("enrollable-barrier", "enrollable-barrier", |settings| {
+    Entry::synchronizing("combining-barrier", "combining-barrier:4", combining_barrier).paper("§1"),
+    Entry::synchronizing("enrollable-barrier", "enrollable-barrier", |settings| {
         enrollable_barrier(settings, EnrollableBarrier::new)
     })
     .paper("§1, §9"),
-    Entry::synchronising("enrollable-barrier-faulty-no-initial-wait", "enrollable-barrier", |settings| {
+    Entry::synchronizing("enrollable-barrier-faulty-no-initial-wait", "enrollable-barrier", |settings| {
         enrollable_barrier(settings, |threads| {
             EnrollableBarrier::faulty(threads, enrollable_barrier::Fault::NoInitialWait)
         })
     })
     .fault("some come while others leave", EITHER),
-    Entry::synchronising("timeout-channel", "timeout-channel", |settings| {
+    Entry::synchronizing("timeout-channel", "timeout-channel", |settings| {
         timeout_channel(settings, TimeoutChannel::new)
     })
     .paper("§1, §2.4, §9"),
-    Entry::synchronising("timeout-channel-faulty-one-flag", "timeout-channel", |settings| {
+    Entry::synchronizing("timeout-channel-faulty-one-flag", "timeout-channel", |settings| {
         timeout_channel(settings, || TimeoutChannel::faulty(timeout_channel::Fault::OneFlag))
     })
     .fault("the slot is free before its sender has gone", REJECTED),
-    Entry::synchronising("timeout-exchanger", "timeout-exchanger", |settings| {
+    Entry::synchronizing("timeout-exchanger", "timeout-exchanger", |settings| {
         timeout_exchanger(settings, TimeoutExchanger::new)
     })
     .paper("§1, §9"),
-    Entry::synchronising("timeout-exchanger-faulty-third-joins", "timeout-exchanger", |settings| {
+    Entry::synchronizing("timeout-exchanger-faulty-third-joins", "timeout-exchanger", |settings| {
         timeout_exchanger(settings, || TimeoutExchanger::faulty(timeout_exchanger::Fault::ThirdJoins))
     })
     .fault("three take part in an exchange of two", REJECTED),
-    Entry::synchronising("timeout-exchanger-faulty-ghost", "timeout-exchanger", |settings| {
+    Entry::synchronizing("timeout-exchanger-faulty-ghost", "timeout-exchanger", |settings| {
         timeout_exchanger(settings, || TimeoutExchanger::faulty(timeout_exchanger::Fault::Ghost))
     })
     .fault("a thread that gives up leaves its value behind", REJECTED),
-    Entry::synchronising("closeable-channel", "closeable-channel", |settings| {
+    Entry::synchronizing("closeable-channel", "closeable-channel", |settings| {
         closeable_channel(settings, CloseableChannel::new)
     })
     .paper("§1, §2.4, §9"),
-    Entry::synchronising("closeable-channel-faulty-closed-first", "closeable-channel", |settings| {
+    Entry::synchronizing("closeable-channel-faulty-closed-first", "closeable-channel", |settings| {
         closeable_channel(settings, || CloseableChannel::faulty(closeable_channel::Fault::ClosedFirst))
     })
     .fault("a send fails that was received", REJECTED),
-    Entry::synchronising("closeable-channel-faulty-old-library", "closeable-channel", |settings| {
+    Entry::synchronizing("closeable-channel-faulty-old-library", "closeable-channel", |settings| {
         closeable_channel(settings, || CloseableChannel::faulty(closeable_channel::Fault::OldLibrary))
     })
     .fault("the same, with three conditions", REJECTED),
-    Entry::synchronising("terminating-queue", "terminating-queue:4", |settings| {
+    Entry::synchronizing("terminating-queue", "terminating-queue:4", |settings| {
         terminating_queue(settings, TerminatingQueue::new)
     })
     .paper("§1, §9"),
-    Entry::synchronising("terminating-queue-faulty-returns-at-once", "terminating-queue:4", |settings| {
+    Entry::synchronizing("terminating-queue-faulty-returns-at-once", "terminating-queue:4", |settings| {
         terminating_queue(settings, |workers| {
             TerminatingQueue::faulty(workers, terminating_queue::Fault::ReturnsAtOnce)
         })
     })
     .fault("waits for no other thread", REJECTED),
-    Entry::synchronising("terminating-queues", "terminating-queues:4", terminating_queues).paper("§1"),
-    Entry::synchronising("atomic-broadcast", "broadcast:3", |settings| broadcast(settings, AtomicBroadcast::new))
+    Entry::synchronizing("terminating-queues", "terminating-queues:4", terminating_queues).paper("§1"),
+    Entry::synchronizing("atomic-broadcast", "broadcast:3", |settings| broadcast(settings, AtomicBroadcast::new))
         .paper("§9"),
-    Entry::synchronising("atomic-broadcast-faulty-no-rounds", "broadcast:3", |settings| {
+    Entry::synchronizing("atomic-broadcast-faulty-no-rounds", "broadcast:3", |settings| {
         broadcast(&settings.stuck(), |receivers| AtomicBroadcast::faulty(receivers, atomic_broadcast::Fault::NoRounds))
     })
     .fault("a send overwrites another", EITHER),

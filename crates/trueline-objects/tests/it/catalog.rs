@@ -27,18 +27,18 @@ fn expected(entry: &Entry, outcome: &Outcome) {
     assert!(entry.expects(verdict), "{}: {verdict} in {} runs\n{report}", entry.name, outcome.runs);
 }
 
-fn synchronises(entry: &Entry) -> bool {
+fn synchronizes(entry: &Entry) -> bool {
     entry.family == "sync"
 }
 
 fn correct() -> impl Iterator<Item = &'static Entry> {
-    ENTRIES.iter().filter(|entry| entry.is_correct() && !synchronises(entry))
+    ENTRIES.iter().filter(|entry| entry.is_correct() && !synchronizes(entry))
 }
 
 /// Objects that synchronize threads are tested as in their paper, with few threads and few calls.
 #[test]
-fn correct_synchronising_objects_are_accepted() {
-    for entry in ENTRIES.iter().filter(|entry| entry.is_correct() && synchronises(entry)) {
+fn correct_synchronizing_objects_are_accepted() {
+    for entry in ENTRIES.iter().filter(|entry| entry.is_correct() && synchronizes(entry)) {
         expected(entry, &entry.plan(&Settings::default()).timeout(TIMEOUT).runs(200).run());
         expected(entry, &entry.plan(&Settings::default()).timeout(TIMEOUT).chaos(0).runs(100).run());
         // Most of these runs end with calls that wait forever, which is allowed.
@@ -97,7 +97,7 @@ fn soak_faulty_objects_are_found_out() {
 
 /// The list in the crate's documentation agrees with the catalog.
 #[test]
-fn the_list_is_the_catalogue() {
+fn the_list_is_the_catalog() {
     let pages = [
         include_str!("../../src/lib.rs"),
         include_str!("../../src/sync/mod.rs"),
@@ -111,7 +111,7 @@ fn the_list_is_the_catalogue() {
             [name, paper, fault, spec, expected].map(|cell| cell.trim_matches('`').to_owned())
         })
         .collect();
-    let catalogued: Vec<[String; 5]> = ENTRIES
+    let catalogd: Vec<[String; 5]> = ENTRIES
         .iter()
         .map(|entry| {
             let expected: Vec<&str> = entry.expected.iter().map(|verdict| verdict.name()).collect();
@@ -119,10 +119,10 @@ fn the_list_is_the_catalogue() {
             [entry.name, paper, fault, entry.spec, &expected.join(" or ")].map(|cell| cell.trim_matches('`').to_owned())
         })
         .collect();
-    for (listed, catalogued) in listed.iter().zip(&catalogued) {
-        assert_eq!(listed, catalogued);
+    for (listed, catalogd) in listed.iter().zip(&catalogd) {
+        assert_eq!(listed, catalogd);
     }
-    assert_eq!(listed.len(), catalogued.len());
+    assert_eq!(listed.len(), catalogd.len());
 }
 
 #[test]
@@ -183,9 +183,9 @@ fn soak() {
 #[test]
 #[ignore = "takes half an hour, mostly waiting"]
 #[expect(clippy::print_stderr, reason = "it takes long, and somebody waits")]
-fn soak_of_synchronising_objects() {
+fn soak_of_synchronizing_objects() {
     for (progress, runs) in [(false, 10_000), (true, 1_000)] {
-        for entry in ENTRIES.iter().filter(|entry| entry.is_correct() && synchronises(entry)) {
+        for entry in ENTRIES.iter().filter(|entry| entry.is_correct() && synchronizes(entry)) {
             let settings = Settings { progress, ..Settings::default() };
             let outcome = entry.plan(&settings).runs(runs).run();
             expected(entry, &outcome);

@@ -271,11 +271,11 @@ fn two_at_a_time_faults_show_as_it_is_told() {
     let two_takes = "put 1 (take | take) take";
     let removed_twice: Made = || Box::new(QuasiQueue::faulty(2, quasi_queue::Fault::RemovedTwice));
     shows("displacement-queue:2", two_takes, removed_twice, &twice(1));
-    let unsynchronised: Made = || Box::new(SlQueue::faulty(sl_queue::Fault::NoLock));
-    shows("queue", two_takes, unsynchronised, &twice(1));
-    shows("queue", "(put 1 | put 2) take, take", unsynchronised, &lost);
+    let unsynchronized: Made = || Box::new(SlQueue::faulty(sl_queue::Fault::NoLock));
+    shows("queue", two_takes, unsynchronized, &twice(1));
+    shows("queue", "(put 1 | put 2) take, take", unsynchronized, &lost);
     // According to the paper, one call of each kind is fine.
-    is_fine("sl-queue", &explore("queue", "put 1 (put 2 | take) take, take", unsynchronised));
+    is_fine("sl-queue", &explore("queue", "put 1 (put 2 | take) take, take", unsynchronized));
 
     let on_conflict: Made = || Box::new(QuasiStack::faulty(2, quasi_stack::Fault::EmptyOnConflict));
     let is_told = |taken: &[Option<u64>]| taken[..2].contains(&None) && taken[..2].contains(&Some(2));

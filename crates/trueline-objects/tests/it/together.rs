@@ -30,13 +30,13 @@ fn is_wrong(plan: Plan) -> FailureKind {
     let plan = plan.explore(exploration).seed(0).runs(SCHEDULES).timeout(TIMEOUT).shrink_for(Duration::ZERO);
     let outcome = plan.forgetful().run();
     let failure = outcome.failure.expect("it is faulty");
-    assert!(failure.report().contains("together"), "it does not say who synchronised:\n{failure}");
+    assert!(failure.report().contains("together"), "it does not say who synchronized:\n{failure}");
     failure.kind
 }
 
 fn channel(make: impl Fn() -> SyncChannel + Send + Sync + 'static) -> Plan {
     trueline::test(make)
-        .synchronises(())
+        .synchronizes(())
         .operation("send", 0..100_u64, |channel, x| channel.send(x))
         .operation("receive", (), |channel, ()| channel.receive())
         .together(["send", "receive"], |(), (x, ()): (u64, ())| ((), x))
@@ -53,7 +53,7 @@ fn channels() {
 
 fn exchanger(make: impl Fn() -> Exchanger + Send + Sync + 'static) -> Plan {
     trueline::test(make)
-        .synchronises(())
+        .synchronizes(())
         .operation("exchange", 0..100_u64, |exchanger, x| exchanger.exchange(x))
         .together(["exchange", "exchange"], |(), (x, y): (u64, u64)| (y, x))
         .into_plan()
@@ -69,7 +69,7 @@ fn exchangers() {
 
 fn abc(make: impl Fn() -> Abc + Send + Sync + 'static) -> Plan {
     trueline::test(make)
-        .synchronises(())
+        .synchronizes(())
         .operation("a", 0..100_u64, |object, me| object.sync_a(me))
         .operation("b", 0..100_u64, |object, me| object.sync_b(me))
         .operation("c", 0..100_u64, |object, me| object.sync_c(me))
@@ -86,7 +86,7 @@ fn three_kinds() {
 
 fn closeable_channel(make: impl Fn() -> CloseableChannel + Send + Sync + 'static) -> Plan {
     trueline::test(make)
-        .synchronises(true)
+        .synchronizes(true)
         .operation("send", 0..20_u64, |channel, x| channel.send(x))
         .operation("receive", (), |channel, ()| channel.receive())
         .operation("close", (), |channel, ()| channel.close())
@@ -118,7 +118,7 @@ fn channels_that_are_closed() {
 /// All enrolled threads synchronize.
 fn enrollable_barrier(make: impl Fn() -> EnrollableBarrier + Send + Sync + 'static) -> Plan {
     trueline::test(make)
-        .synchronises(BTreeSet::<u32>::new())
+        .synchronizes(BTreeSet::<u32>::new())
         .operation("sync", 0..4_u32, |barrier, me| barrier.sync(me as usize))
         .operation("enrol", 0..4_u32, |barrier, me| barrier.enrol(me as usize))
         .operation("resign", 0..4_u32, |barrier, me| barrier.resign(me as usize))

@@ -40,4 +40,4 @@ pub use run::Worker;
 pub use run::{End, Handle, Instance, Look, Run, Runner, Seen, Settings, Timed};
 pub use simulate::{Simulation, simulate};
 #[doc(hidden)]
-pub use workload::{Behaviour, Call, Kind, Shape, Workload};
+pub use workload::{Behavior, Call, Kind, Shape, Workload};

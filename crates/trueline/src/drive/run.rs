@@ -16,7 +16,7 @@ use super::pool::{Finish, Pool};
 use super::raw::{self, Reader, Writer};
 use super::recorder::time;
 use super::task::Task;
-use super::{Behaviour, Call, Clock, Kind, Random};
+use super::{Behavior, Call, Clock, Kind, Random};
 use crate::history::{Argument, Datum, History, Interval, Value, from_logs, visible};
 use crate::primitives::{Cancellation, Cancelled, Chaos, DeadlockWatch, edge, enter};
 
@@ -72,7 +72,7 @@ pub struct Run {
     /// The object.
     pub instance: Arc<dyn Instance>,
     /// The behavior of each thread.
-    pub threads: Vec<Behaviour>,
+    pub threads: Vec<Behavior>,
     /// The calls before the threads start, by a separate process.
     pub before: Vec<Call>,
     /// The calls after the threads are done, by the same process as those before.
@@ -257,7 +257,7 @@ impl Runner {
         let batch = Arc::new(Batch {
             starts: runs.iter().map(|_| AtomicUsize::new(0)).collect(),
             ends: runs.iter().map(|_| AtomicUsize::new(0)).collect(),
-            around: runs.iter().map(|run| [&run.before[..], &run.after].concat()).map(Behaviour::Calls).collect(),
+            around: runs.iter().map(|run| [&run.before[..], &run.after].concat()).map(Behavior::Calls).collect(),
             runs,
             kinds: Arc::clone(kinds),
             settings: settings.clone(),
@@ -398,9 +398,9 @@ impl LogOfThread {
                 _ => place += 1,
             }
         }
-        match batch.behaviour(run, thread) {
-            Behaviour::Calls(calls) => calls.get(place).map(|call| call.operation),
-            Behaviour::Chooses(_) => self.chosen.entries().last().map(|call| call.operation),
+        match batch.behavior(run, thread) {
+            Behavior::Calls(calls) => calls.get(place).map(|call| call.operation),
+            Behavior::Chooses(_) => self.chosen.entries().last().map(|call| call.operation),
         }
     }
 }
@@ -426,7 +426,7 @@ struct Status {
 struct Batch {
     runs: Vec<Run>,
     /// For each run, the calls before and after it.
-    around: Vec<Behaviour>,
+    around: Vec<Behavior>,
     /// For each run, the number of threads that have reached its start.
     starts: Vec<AtomicUsize>,
     /// For each run, the number of threads that have reached its end.
@@ -497,7 +497,7 @@ impl Caller for InBatch<'_> {
 impl Batch {
     /// Returns the behavior of the thread with this number in a run. The number after the last stands for the calls
     /// before and after the run.
-    fn behaviour(&self, run: usize, thread: usize) -> &Behaviour {
+    fn behavior(&self, run: usize, thread: usize) -> &Behavior {
         self.runs[run].threads.get(thread).unwrap_or(&self.around[run])
     }
 
@@ -509,9 +509,9 @@ impl Batch {
     fn lane(&self, thread: usize) -> (Lane, LogOfThread) {
         let (mut length, mut chosen) = (0, 0);
         for run in 0..self.runs.len() {
-            length += 1 + match self.behaviour(run, thread) {
-                Behaviour::Calls(calls) => calls.len(),
-                Behaviour::Chooses(_) => {
+            length += 1 + match self.behavior(run, thread) {
+                Behavior::Calls(calls) => calls.len(),
+                Behavior::Chooses(_) => {
                     let most = self.most_chosen(&self.runs[run]);
                     chosen += most;
                     most
@@ -596,8 +596,8 @@ impl Batch {
             std::hint::spin_loop();
         }
         match &run.threads[thread] {
-            Behaviour::Calls(calls) => self.call_all(calls, handle, lane),
-            Behaviour::Chooses(choose) => {
+            Behavior::Calls(calls) => self.call_all(calls, handle, lane),
+            Behavior::Chooses(choose) => {
                 let left = self.most_chosen(run);
                 let caller = &mut InBatch { batch: self, handle, lane };
                 let threads = u32::try_from(threads).expect("few threads");
@@ -636,8 +636,8 @@ impl Batch {
             let mut intervals = Vec::with_capacity(logs.len());
             let mut how = Some(End::Complete);
             for (thread, log) in logs.iter().enumerate() {
-                let behaviour = self.behaviour(run, thread);
-                let (log, last) = read(behaviour, thread, start, &mut entries[thread], &mut chosen[thread], log);
+                let behavior = self.behavior(run, thread);
+                let (log, last) = read(behavior, thread, start, &mut entries[thread], &mut chosen[thread], log);
                 intervals.push(log);
                 match last {
                     Some(Entry::EndOfRun) => {}
@@ -885,7 +885,7 @@ fn is_starved(logs: &[LogOfThread], ran_before: &[Option<Duration>]) -> bool {
 
 /// Reads the operations of a thread in a run, and the entry that ends it.
 fn read<'e>(
-    behaviour: &Behaviour,
+    behavior: &Behavior,
     thread: usize,
     start: u64,
     entries: &mut impl Iterator<Item = &'e Entry>,
@@ -894,9 +894,9 @@ fn read<'e>(
 ) -> (Vec<Interval<Call, Value>>, Option<&'e Entry>) {
     let process = u32::try_from(thread).expect("few threads");
     let mut log = Vec::new();
-    let mut calls = match behaviour {
-        Behaviour::Calls(calls) => Some(calls.iter()),
-        Behaviour::Chooses(_) => None,
+    let mut calls = match behavior {
+        Behavior::Calls(calls) => Some(calls.iter()),
+        Behavior::Chooses(_) => None,
     };
     let mut next = || match &mut calls {
         Some(calls) => calls.next().cloned(),
@@ -1003,7 +1003,7 @@ mod tests {
     }
 
     fn run_of(threads: &[&[u32]]) -> Run {
-        let threads = threads.iter().map(|operations| Behaviour::Calls(calls(operations))).collect();
+        let threads = threads.iter().map(|operations| Behavior::Calls(calls(operations))).collect();
         Run {
             instance: Arc::new(Shared(Arc::default())),
             threads,
@@ -1224,7 +1224,7 @@ mod tests {
                 }
             }
         };
-        let threads = vec![Behaviour::Chooses(Arc::new(choose)), Behaviour::Calls(calls(&[0, 0]))];
+        let threads = vec![Behavior::Chooses(Arc::new(choose)), Behavior::Calls(calls(&[0, 0]))];
         let seen = Runner::new().run(vec![Run { threads, ..run_of(&[]) }], &kinds(), &settings());
         assert_eq!(seen[0].end, End::Complete);
         assert_eq!(seen[0].history.len(), counted.lock().expect("nobody panics").len() + 2);
@@ -1232,7 +1232,7 @@ mod tests {
         let endless = |worker: &mut Worker<'_>| loop {
             let _: u64 = worker.call("count", ());
         };
-        let threads = vec![Behaviour::Chooses(Arc::new(endless))];
+        let threads = vec![Behavior::Chooses(Arc::new(endless))];
         let seen = Runner::new().run(vec![Run { threads, ..run_of(&[]) }], &kinds(), &settings());
         assert_eq!((seen[0].history.len(), &seen[0].end), (1000, &End::Complete));
     }
@@ -1258,7 +1258,7 @@ mod tests {
                 let _: u64 = worker.call("count", ());
             }
         };
-        let threads = vec![Behaviour::Chooses(Arc::new(obedient)); 2];
+        let threads = vec![Behavior::Chooses(Arc::new(obedient)); 2];
         let run = Run { threads, operations: 1500, ..run_of(&[]) };
         let seen = Runner::new().run(vec![run], &kinds(), &settings());
         assert_eq!((seen[0].history.len(), &seen[0].end), (3000, &End::Complete));

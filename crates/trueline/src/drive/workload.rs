@@ -86,14 +86,14 @@ impl fmt::Debug for Kind {
 
 /// The behavior of a thread in a run.
 #[derive(Clone)]
-pub enum Behaviour {
+pub enum Behavior {
     /// The thread makes these calls, one after the other.
     Calls(Vec<Call>),
     /// The thread chooses each call, depending on earlier results.
     Chooses(Arc<dyn Fn(&mut Worker<'_>) + Send + Sync>),
 }
 
-impl fmt::Debug for Behaviour {
+impl fmt::Debug for Behavior {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Calls(calls) => f.debug_tuple("Calls").field(calls).finish(),

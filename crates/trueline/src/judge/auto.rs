@@ -17,7 +17,7 @@ use super::worker::Worker;
 use super::{Algorithm, Budget, Config};
 use crate::history::History;
 use crate::spec::Spec;
-use crate::verdict::{Judgement, Verdict};
+use crate::verdict::{Judgment, Verdict};
 
 /// Judges a history by the algorithm that seems best for it, partitioned if the specification has keys.
 ///
@@ -31,11 +31,11 @@ use crate::verdict::{Judgement, Verdict};
 /// builder.call(1, SetOp::Contains(7))?;
 /// builder.ret(1, SetRet::Bool(true))?;
 /// builder.ret(0, SetRet::Bool(true))?;
-/// let judgement = auto::check(&Set::new(), &builder.finish(), &Budget::unlimited());
-/// assert!(judgement.verdict.is_accepted());
+/// let judgment = auto::check(&Set::new(), &builder.finish(), &Budget::unlimited());
+/// assert!(judgment.verdict.is_accepted());
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
-pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::new().algorithm(Algorithm::Auto).budget(budget.clone()))
 }
 

@@ -25,15 +25,15 @@ use super::worker::Search;
 use super::{Algorithm, Budget, Config, Rules};
 use crate::history::History;
 use crate::spec::Spec;
-use crate::verdict::Judgement;
+use crate::verdict::Judgment;
 
 /// Judges a history with a set that forgets entries that are neither recent nor took much work to find.
-pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::BoundedGraph, budget))
 }
 
 /// Judges a history with a set that forgets the least recently used entries.
-pub fn check_least_recent<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+pub fn check_least_recent<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::BoundedGraphLru, budget))
 }
 

@@ -21,7 +21,7 @@ use super::search::automaton::ResultId;
 use super::{Algorithm, Budget, Config};
 use crate::history::{Event, EventKind, History, OpId};
 use crate::spec::Spec;
-use crate::verdict::{Evidence, Judgement, Limit, LimitKind, Verdict, Witness};
+use crate::verdict::{Evidence, Judgment, Limit, LimitKind, Verdict, Witness};
 
 /// Judges a history by trying every order that the definition allows.
 ///
@@ -35,11 +35,11 @@ use crate::verdict::{Evidence, Judgement, Limit, LimitKind, Verdict, Witness};
 /// builder.ret(0, RegisterRet::Done)?;
 /// builder.call(1, RegisterOp::Read)?;
 /// builder.ret(1, RegisterRet::Value(0))?;
-/// let judgement = brute::check(&Register::new(0), &builder.finish(), &Budget::unlimited());
-/// assert!(judgement.verdict.is_rejected());
+/// let judgment = brute::check(&Register::new(0), &builder.finish(), &Budget::unlimited());
+/// assert!(judgment.verdict.is_rejected());
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
-pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::Brute, budget))
 }
 

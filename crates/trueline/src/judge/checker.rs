@@ -76,9 +76,9 @@ use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
 /// builder.call(1, RegisterOp::Read)?;
 /// builder.ret(1, RegisterRet::Value(0))?;
 /// let config = Config::new().algorithm(Algorithm::own(Naive));
-/// let judgement = check(&Register::new(0), &builder.finish(), &config);
-/// assert_eq!(judgement.stats.algorithm, "naive");
-/// assert_eq!(judgement.verdict.evidence().unwrap().refused, OpId(1));
+/// let judgment = check(&Register::new(0), &builder.finish(), &config);
+/// assert_eq!(judgment.stats.algorithm, "naive");
+/// assert_eq!(judgment.verdict.evidence().unwrap().refused, OpId(1));
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 pub trait Checker: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {

@@ -20,7 +20,7 @@ use super::worker::Worker;
 use super::{Algorithm, Budget, Config};
 use crate::history::History;
 use crate::spec::Spec;
-use crate::verdict::{Judgement, LimitKind, Verdict};
+use crate::verdict::{Judgment, LimitKind, Verdict};
 
 /// Judges a history by several algorithms at once.
 ///
@@ -33,8 +33,8 @@ use crate::verdict::{Judgement, LimitKind, Verdict};
 /// builder.call(0, StackOp::Push(1))?;
 /// builder.ret(0, StackRet::Done)?;
 /// let jit_jit = vec![Algorithm::JustInTimeTree, Algorithm::JustInTimeGraph];
-/// let judgement = compete::check(&Stack::new(), &builder.finish(), jit_jit, &Budget::unlimited());
-/// assert!(judgement.verdict.is_accepted());
+/// let judgment = compete::check(&Stack::new(), &builder.finish(), jit_jit, &Budget::unlimited());
+/// assert!(judgment.verdict.is_accepted());
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 pub fn check<S: Spec>(
@@ -42,7 +42,7 @@ pub fn check<S: Spec>(
     history: &History<S::Op, S::Ret>,
     algorithms: Vec<Algorithm>,
     budget: &Budget,
-) -> Judgement<S::Ret> {
+) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::Compete(algorithms), budget))
 }
 

@@ -10,7 +10,7 @@ use super::frame;
 use super::search::Meter;
 use crate::history::{Event, EventKind, History, OpId, Outcome, by_object};
 use crate::verdict::{
-    Evidence, Judgement, Limit, LimitKind, ProgressVerdict, Stats, Synchronisations, Verdict, Witness, sizes,
+    Evidence, Judgment, Limit, LimitKind, ProgressVerdict, Stats, Synchronizations, Verdict, Witness, sizes,
 };
 
 /// The events of one object, up to a position.
@@ -88,16 +88,16 @@ impl<'a, Op, Ret> Cut<'a, Op, Ret> {
 }
 
 /// An explanation or the reason why there is none, unless a limit was reached.
-type Explained<Other> = Result<Result<Synchronisations, Other>, LimitKind>;
+type Explained<Other> = Result<Result<Synchronizations, Other>, LimitKind>;
 
 /// A way to explain histories.
 pub(super) trait Explain<Op, Ret: Clone> {
     /// Returns a replayed explanation of the history up to the cut, or `None` if there is none.
-    fn explain(&mut self, cut: &Cut<'_, Op, Ret>) -> Result<Option<Synchronisations>, LimitKind>;
+    fn explain(&mut self, cut: &Cut<'_, Op, Ret>) -> Result<Option<Synchronizations>, LimitKind>;
 
     /// Returns an explanation like [`explain`](Self::explain). If there is none, returns a position that is no later
     /// than the first return that cannot be explained.
-    fn explain_or_fail(&mut self, cut: &Cut<'_, Op, Ret>) -> Result<Result<Synchronisations, u32>, LimitKind> {
+    fn explain_or_fail(&mut self, cut: &Cut<'_, Op, Ret>) -> Result<Result<Synchronizations, u32>, LimitKind> {
         Ok(self.explain(cut)?.ok_or(0))
     }
 
@@ -194,13 +194,13 @@ pub(super) trait Explain<Op, Ret: Clone> {
 }
 
 /// Returns a verdict with its statistics.
-pub(super) fn judgement<Op, Ret>(
+pub(super) fn judgment<Op, Ret>(
     history: &History<Op, Ret>,
     verdict: Verdict<Ret>,
     meter: &Meter,
     states: u64,
     started: Instant,
-) -> Judgement<Ret> {
+) -> Judgment<Ret> {
     let stats = Stats {
         partitions: history.object_count(),
         configurations: meter.configurations,
@@ -209,7 +209,7 @@ pub(super) fn judgement<Op, Ret>(
         states,
         ..Stats::default()
     };
-    Judgement { verdict, stats }
+    Judgment { verdict, stats }
 }
 
 /// Judges whether a history can be explained, object by object.
@@ -267,7 +267,7 @@ pub(super) fn progress<Op, Ret: Clone>(
 }
 
 /// Merges the groups of several objects into one order.
-fn merge<Op, Ret>(history: &History<Op, Ret>, mut all: Vec<Synchronisations>) -> Synchronisations {
+fn merge<Op, Ret>(history: &History<Op, Ret>, mut all: Vec<Synchronizations>) -> Synchronizations {
     if all.len() == 1 {
         return all.pop().expect("there is one");
     }

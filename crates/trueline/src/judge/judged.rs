@@ -19,7 +19,7 @@ use crate::spec::Spec;
 #[cfg(feature = "named")]
 use crate::spec::interval::IntervalSpec;
 use crate::spec::sync::SyncSpec;
-use crate::verdict::{Argument, Core, Evidence, Judgement, Partners, Passed, ProgressVerdict, Witness};
+use crate::verdict::{Argument, Core, Evidence, Judgment, Partners, Passed, ProgressVerdict, Witness};
 
 /// A specification without its types, for histories with operations recorded as `Op` and results recorded as `Ret`.
 pub trait Specification<Op, Ret>: Debug + Send + Sync
@@ -53,7 +53,7 @@ pub type Argued<Op = Shown, Ret = String> = (Core<Op, Ret>, Option<Argument<Ret>
 /// A history that was read and judged, without the types of its specification.
 pub trait Judged: Debug + Send + Sync {
     /// Returns the verdict and what it took to reach it; results are shown as in [`history`](Self::history).
-    fn judgement(&self) -> &Judgement<String>;
+    fn judgment(&self) -> &Judgment<String>;
 
     /// Returns the number of operations.
     fn operations(&self) -> usize;
@@ -118,7 +118,7 @@ pub(crate) trait Criterion: Send + Sync {
     type Op: Send + Sync;
     type Ret: Clone + Send + Sync;
 
-    fn judge(&self, history: &History<Self::Op, Self::Ret>, config: &Config) -> Judgement<Self::Ret>;
+    fn judge(&self, history: &History<Self::Op, Self::Ret>, config: &Config) -> Judgment<Self::Ret>;
 
     /// Returns the core of a rejected history, and why it has no legal order.
     fn core(
@@ -193,8 +193,8 @@ where
     C: Criterion + 'a,
     H: Borrow<History<C::Op, C::Ret>> + Send + Sync + 'a,
 {
-    let judgement = criterion.judge(history.borrow(), config);
-    judged_so(criterion, show, history, judgement)
+    let judgment = criterion.judge(history.borrow(), config);
+    judged_so(criterion, show, history, judgment)
 }
 
 /// Wraps a history that has been judged already.
@@ -202,15 +202,15 @@ pub(crate) fn judged_so<'a, C, H>(
     criterion: C,
     show: Show<'a, C::Op, C::Ret>,
     history: H,
-    judgement: Judgement<C::Ret>,
+    judgment: Judgment<C::Ret>,
 ) -> Box<dyn Judged + 'a>
 where
     C: Criterion + 'a,
     H: Borrow<History<C::Op, C::Ret>> + Send + Sync + 'a,
 {
-    let evidence = judgement.verdict.evidence().cloned();
-    let judgement = judgement.map(&show.ret);
-    Box::new(Typed { criterion, show, history, judgement, evidence })
+    let evidence = judgment.verdict.evidence().cloned();
+    let judgment = judgment.map(&show.ret);
+    Box::new(Typed { criterion, show, history, judgment, evidence })
 }
 
 /// A judged history with its types.
@@ -218,20 +218,20 @@ struct Typed<'a, C: Criterion, H> {
     criterion: C,
     show: Show<'a, C::Op, C::Ret>,
     history: H,
-    judgement: Judgement<String>,
+    judgment: Judgment<String>,
     /// The evidence, if the history was rejected.
     evidence: Option<Evidence<C::Ret>>,
 }
 
 impl<C: Criterion, H> Debug for Typed<'_, C, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Judged").field("judgement", &self.judgement).finish_non_exhaustive()
+        f.debug_struct("Judged").field("judgment", &self.judgment).finish_non_exhaustive()
     }
 }
 
 impl<C: Criterion, H: Borrow<History<C::Op, C::Ret>> + Send + Sync> Judged for Typed<'_, C, H> {
-    fn judgement(&self) -> &Judgement<String> {
-        &self.judgement
+    fn judgment(&self) -> &Judgment<String> {
+        &self.judgment
     }
 
     fn operations(&self) -> usize {
@@ -259,7 +259,7 @@ impl<C: Criterion, H: Borrow<History<C::Op, C::Ret>> + Send + Sync> Judged for T
     }
 
     fn states(&self, linearization: Option<&Witness>) -> Vec<Passed> {
-        let verdict = &self.judgement.verdict;
+        let verdict = &self.judgment.verdict;
         let Some(linearization) = linearization.cloned().or_else(|| verdict.linearization()) else { return Vec::new() };
         let until = verdict.evidence().map(|evidence| evidence.event);
         self.criterion.states(self.history.borrow(), &linearization, until)
@@ -282,7 +282,7 @@ impl<S: Spec + ?Sized, P: Deref<Target = S> + Send + Sync> Criterion for Lineari
     type Op = S::Op;
     type Ret = S::Ret;
 
-    fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+    fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgment<S::Ret> {
         check(&*self.0, history, config)
     }
 
@@ -316,7 +316,7 @@ impl<S: Spec + ?Sized, P: Deref<Target = S> + Send + Sync> Criterion for QuasiLi
     type Op = S::Op;
     type Ret = S::Ret;
 
-    fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+    fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgment<S::Ret> {
         quasi::judge(&*self.0, history, &self.1, config)
     }
 
@@ -333,7 +333,7 @@ impl<S: SyncSpec> Criterion for Synchronizing<'_, S> {
     type Op = S::Op;
     type Ret = S::Ret;
 
-    fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+    fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgment<S::Ret> {
         sync::judge(self.0, history, config)
     }
 
@@ -360,7 +360,7 @@ impl<S: IntervalSpec> Criterion for Intervals<'_, S> {
     type Op = S::Op;
     type Ret = S::Ret;
 
-    fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+    fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgment<S::Ret> {
         interval::judge(self.0, history, config)
     }
 

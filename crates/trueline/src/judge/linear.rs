@@ -25,15 +25,15 @@ use super::worker::Search;
 use super::{Algorithm, Budget, Config, Rules};
 use crate::history::History;
 use crate::spec::Spec;
-use crate::verdict::Judgement;
+use crate::verdict::Judgment;
 
 /// Judges a history breadth first, comparing results when operations are linearized.
-pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::Linear, budget))
 }
 
 /// Judges a history breadth first, comparing results when operations return, as the slides do.
-pub fn check_at_return<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+pub fn check_at_return<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::LinearAtReturn, budget))
 }
 

@@ -79,7 +79,7 @@ pub use states::states;
 
 use crate::history::History;
 use crate::spec::Spec;
-use crate::verdict::Judgement;
+use crate::verdict::Judgment;
 use erased::{Case, Typed};
 use search::Meter;
 use search::automaton::ResultId;
@@ -235,26 +235,26 @@ impl Config {
 /// builder.ret(0, QueueRet::Done)?;
 /// builder.call(1, QueueOp::Dequeue)?;
 /// builder.ret(1, QueueRet::Value(None))?; // reports an empty queue
-/// let judgement = check(&Queue::new(), &builder.finish(), &Config::new());
+/// let judgment = check(&Queue::new(), &builder.finish(), &Config::new());
 ///
-/// let evidence = judgement.verdict.evidence().expect("the element is there");
+/// let evidence = judgment.verdict.evidence().expect("the element is there");
 /// assert_eq!(evidence.allowed, [QueueRet::Value(Some('a'))]);
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 ///
 /// # Panics
 /// Panics if the specification contradicts itself, so that a linearization that was found cannot be replayed.
-pub fn check<S: Spec + ?Sized>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+pub fn check<S: Spec + ?Sized>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgment<S::Ret> {
     let started = Instant::now();
     let case = Typed::new(spec, Cow::Borrowed(history));
     check_case(&case, config, started).map(|result| case.result(*result))
 }
 
 /// Judges a history whose types have been erased.
-fn check_case(case: &dyn Case, config: &Config, started: Instant) -> Judgement<ResultId> {
+fn check_case(case: &dyn Case, config: &Config, started: Instant) -> Judgment<ResultId> {
     let mut meter = Meter::start(&config.budget);
-    let mut judgement = partition::judge(case, config, &mut meter);
-    judgement.stats.peak_bytes = meter.peak_bytes;
-    judgement.stats.elapsed = started.elapsed();
-    judgement
+    let mut judgment = partition::judge(case, config, &mut meter);
+    judgment.stats.peak_bytes = meter.peak_bytes;
+    judgment.stats.elapsed = started.elapsed();
+    judgment
 }

@@ -36,10 +36,10 @@ use super::{
     wing_gong,
 };
 use crate::history::{self, Event, EventKind, OpId};
-use crate::verdict::{Contradiction, Evidence, Judgement, LimitKind, Stats, Verdict, Versions, Witness};
+use crate::verdict::{Contradiction, Evidence, Judgment, LimitKind, Stats, Verdict, Versions, Witness};
 
 /// Judges a history by its parts.
-pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judgement<ResultId> {
+pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judgment<ResultId> {
     let parts = Parts::new(case, config);
     let mut stats =
         Stats { algorithm: config.algorithm.to_string(), partitions: parts.whole.len(), ..Stats::default() };
@@ -67,7 +67,7 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
         Err((bad, _)) if !config.completes => Verdict::Rejected(bad.evidence),
         Err((bad, undecided)) => Verdict::Rejected(work.complete(*bad, undecided, meter, &mut stats)),
     };
-    Judgement { verdict, stats }
+    Judgment { verdict, stats }
 }
 
 /// Judges one part by an algorithm. Returns the method that decided it too, if the algorithm chose one.

@@ -30,7 +30,7 @@ use super::monitor::{Answer, Input, NEVER};
 use super::{Algorithm, Budget, Config};
 use crate::history::History;
 use crate::spec::{Spec, Standard, Taken};
-use crate::verdict::Judgement;
+use crate::verdict::Judgment;
 
 /// Judges a history of a queue by Lowe's queue-oriented algorithm.
 ///
@@ -47,12 +47,12 @@ use crate::verdict::Judgement;
 /// builder.call(1, QueueOp::Dequeue)?;
 /// builder.ret(1, QueueRet::Value(Some(7)))?;
 /// builder.ret(0, QueueRet::Done)?;
-/// let judgement = queue_lowe::check(&Queue::new(), &builder.finish(), &Budget::unlimited());
-/// assert!(judgement.verdict.is_accepted());
-/// assert_eq!(judgement.stats.backtracks, 0);
+/// let judgment = queue_lowe::check(&Queue::new(), &builder.finish(), &Budget::unlimited());
+/// assert!(judgment.verdict.is_accepted());
+/// assert_eq!(judgment.stats.backtracks, 0);
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
-pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::QueueLowe, budget))
 }
 

@@ -92,9 +92,9 @@ pub(super) trait AnyFamily: Debug + Send + Sync {
 
 /// Adapts a [`SyncFamily`] to [`AnyFamily`].
 #[derive(Debug)]
-pub(super) struct Synchronising<F>(pub(super) F);
+pub(super) struct SyncErased<F>(pub(super) F);
 
-impl<F: SyncFamily> Synchronising<F> {
+impl<F: SyncFamily> SyncErased<F> {
     fn read(info: &SpecInfo, history: &RawHistory) -> Result<History<F::Op, F::Ret>, NamedError> {
         history.try_map(|operation| Self::read_one(info, operation))
     }
@@ -105,7 +105,7 @@ impl<F: SyncFamily> Synchronising<F> {
     }
 }
 
-impl<F: SyncFamily> AnyFamily for Synchronising<F> {
+impl<F: SyncFamily> AnyFamily for SyncErased<F> {
     fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
         let typed = Self::read(info, &history)?;
         drop(history);

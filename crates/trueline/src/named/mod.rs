@@ -16,7 +16,7 @@
 //! "#[..])?;
 //! let spec = named::spec("queue", Options::new())?;
 //! let judged = spec.judge(history, &Config::new())?;
-//! let evidence = judged.judgement().verdict.evidence().expect("2 was not first");
+//! let evidence = judged.judgment().verdict.evidence().expect("2 was not first");
 //! assert_eq!(evidence.allowed, ["1"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -154,7 +154,7 @@ impl NamedSpec {
     /// let spec = named::spec("queue", Options::new())?;
     /// let factors = "enqueue=0,dequeue=1".parse()?;
     /// let judged = spec.judge_quasi(history, &factors, &Config::new()).expect("a queue may be out of order")?;
-    /// assert!(judged.judgement().verdict.is_accepted());
+    /// assert!(judged.judgment().verdict.is_accepted());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -169,7 +169,7 @@ impl<S: SyncSpec, N: Notation<Op = S::Op, Ret = S::Ret>> AnyObject for Together<
             for index in &group {
                 chosen.push(&ops[*index]);
             }
-            let mut outcomes = self.spec.synchronise(&self.state, &chosen);
+            let mut outcomes = self.spec.synchronize(&self.state, &chosen);
             if outcomes.is_empty() {
                 continue;
             }

@@ -4,11 +4,11 @@ use super::*;
 use crate::history::Shown;
 use crate::history::codec::jsonl;
 use crate::judge::{Config, Judged};
-use crate::verdict::{Judgement, Verdict};
+use crate::verdict::{Judgment, Verdict};
 
-fn judge(name: &str, text: &str) -> Result<Judgement<String>, NamedError> {
+fn judge(name: &str, text: &str) -> Result<Judgment<String>, NamedError> {
     let history = jsonl::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error} in {text}"));
-    Ok(spec(name, Options::new())?.judge(history, &Config::new())?.judgement().clone())
+    Ok(spec(name, Options::new())?.judge(history, &Config::new())?.judgment().clone())
 }
 
 /// Writes operations that are called one after another. Each is given by its function and argument (as fields of a
@@ -96,7 +96,7 @@ fn multi_registers() {
     let spec = spec("multi-register:0", Options::new()).expect("it is in the table");
     let judged = spec.judge(history, &Config::new()).expect("well typed");
     assert_eq!(judged.history().operations()[0].op.to_string(), r#"txn([["read","x",null],["read","y",null]])"#);
-    assert_eq!(judged.judgement().verdict.evidence().expect("0 and 0").allowed, ["[0,0]"]);
+    assert_eq!(judged.judgment().verdict.evidence().expect("0 and 0").allowed, ["[0,0]"]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn nil_wildcard() {
         let spec = spec(name, Options::new().nil_wildcard(true)).expect("they have it");
         let text = sequential(&[(call, unknown), (call, known)]);
         let judged = spec.judge(jsonl::read(text.as_bytes()).expect("well formed"), &Config::new());
-        assert!(judged.expect("well typed").judgement().verdict.is_accepted(), "{name}");
+        assert!(judged.expect("well typed").judgment().verdict.is_accepted(), "{name}");
         assert!(!legal(name, &[(call, unknown)]));
     }
     assert!(spec("queue", Options::new().nil_wildcard(true)).is_err());

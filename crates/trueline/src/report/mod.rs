@@ -100,17 +100,17 @@ pub struct Assembled {
 #[doc(hidden)]
 pub fn plain(file: &str, spec: &str, judged: &dyn Judged) -> Report {
     let sizes = (judged.operations(), judged.pending());
-    Report::new(file, spec, sizes, judged.judgement(), |id| judged.operation(id))
+    Report::new(file, spec, sizes, judged.judgment(), |id| judged.operation(id))
 }
 
 /// Assembles the report on a history. The report refers to the history as `file`, and to the specification that judged
 /// it as `spec`.
 pub fn assemble(file: &str, spec: &str, judged: &dyn Judged, wanted: &Wanted) -> Assembled {
     let Wanted { core: limits, words, picture, progress: budget } = wanted;
-    let judgement = judged.judgement();
+    let judgment = judged.judgment();
     let mut report = plain(file, spec, judged);
     let history = LazyCell::new(|| judged.history());
-    let budget = budget.as_ref().filter(|_| judgement.verdict.is_accepted());
+    let budget = budget.as_ref().filter(|_| judgment.verdict.is_accepted());
     let progress = budget.and_then(|budget| judged.progress(budget));
     if let Some(verdict) = &progress {
         report = report.with_progress(&history, verdict);
@@ -152,7 +152,7 @@ fn explain(
     progress: Option<&ProgressVerdict<String>>,
     words: Words,
 ) -> Vec<String> {
-    let verdict = &judged.judgement().verdict;
+    let verdict = &judged.judgment().verdict;
     match (finding, progress, words) {
         (Finding::Rejected(_), ..) => {
             let told = match argued {
@@ -185,23 +185,23 @@ fn draw(
     progress: Option<&ProgressVerdict<String>>,
     is_whole: bool,
 ) -> Timeline {
-    let judgement = judged.judgement();
+    let judgment = judged.judgment();
     let timeline = if is_whole {
         Timeline::new(history, Label::of_shown)
     } else {
-        Timeline::excerpt(history, Label::of_shown, &judgement.verdict, core, EXCERPT)
+        Timeline::excerpt(history, Label::of_shown, &judgment.verdict, core, EXCERPT)
     };
-    let mut timeline = timeline.with_judgement(judgement);
+    let mut timeline = timeline.with_judgment(judgment);
     if let Some(progress) = progress {
         timeline = timeline.with_progress(progress);
     }
     if let Some(core) = core {
         timeline = timeline.with_core(core);
     }
-    let length = judgement.verdict.linearization().map_or(0, |linearization| linearization.order.len());
+    let length = judgment.verdict.linearization().map_or(0, |linearization| linearization.order.len());
     if is_whole || length <= MOST_REPLAYED {
         let synchronized = match progress {
-            Some(ProgressVerdict::Rejected(evidence)) => Some(Witness::in_groups(&evidence.synchronisations)),
+            Some(ProgressVerdict::Rejected(evidence)) => Some(Witness::in_groups(&evidence.synchronizations)),
             _ => None,
         };
         timeline = timeline.with_states(judged.states(synchronized.as_ref()));

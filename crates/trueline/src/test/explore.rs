@@ -23,7 +23,7 @@ use super::token::{Scheduled, Source, Token};
 use super::written::Written;
 use super::{Explored, Outcome, regressions};
 use crate::drive::systematic::{self, Ended, Execution, Monitor, Program, Pulse, Schedule, Search, Settings};
-use crate::drive::{Behaviour, Call, Clock, Handle, Instance, Random, Shape, Task, Workload};
+use crate::drive::{Behavior, Call, Clock, Handle, Instance, Random, Shape, Task, Workload};
 use crate::history::History;
 use crate::judge::Config;
 
@@ -468,7 +468,7 @@ impl Exploring {
     fn run(mut self, replayed: Option<&Token>) -> (Self, Outcome) {
         let plan = Arc::clone(&self.plan);
         assert!(
-            !(self.compares() && plan.judge.synchronising().is_some()),
+            !(self.compares() && plan.judge.synchronizing().is_some()),
             "operations that synchronize do not return alone, so they cannot be compared with serial runs"
         );
         match replayed {
@@ -582,9 +582,9 @@ impl Exploring {
         let threads: Vec<&[Call]> = program
             .threads
             .iter()
-            .map(|behaviour| match behaviour {
-                Behaviour::Calls(calls) => &calls[..],
-                Behaviour::Chooses(_) => &[],
+            .map(|behavior| match behavior {
+                Behavior::Calls(calls) => &calls[..],
+                Behavior::Chooses(_) => &[],
             })
             .collect();
         let lengths: Vec<usize> = threads.iter().map(|calls| calls.len()).collect();
@@ -647,7 +647,7 @@ impl Exploring {
     fn programs(&mut self) {
         let plan = Arc::clone(&self.plan);
         let options = &plan.options;
-        let fewest = plan.judge.synchronising().map_or(SMALL.threads, |spec| spec.fewest_threads());
+        let fewest = plan.judge.synchronizing().map_or(SMALL.threads, |spec| spec.fewest_threads());
         let shape = Shape {
             threads: options.threads.unwrap_or(fewest).max(plan.workload.fewest_threads()),
             operations: options.operations.unwrap_or(SMALL.operations),
@@ -788,7 +788,7 @@ impl Exploring {
             return Token { program: Source::Chosen(seed), shape, scheduled: None };
         }
         let may_be_around =
-            plan.judge.synchronising().is_none() && plan.workload.roles.is_empty() && !plan.options.has_handles;
+            plan.judge.synchronizing().is_none() && plan.workload.roles.is_empty() && !plan.options.has_handles;
         if !may_be_around || plan.workload.kinds.iter().any(|kind| kind.may_block) {
             return Token { program: Source::Seed(seed), shape, scheduled: None };
         }
@@ -892,7 +892,7 @@ impl Exploring {
         );
         let seed = if let Source::Chosen(seed) = token.program { seed } else { 0 };
         let choose = plan.choose.as_ref().expect("the test has a worker that chooses");
-        let threads = vec![Behaviour::Chooses(Arc::clone(choose)); token.shape.threads as usize];
+        let threads = vec![Behavior::Chooses(Arc::clone(choose)); token.shape.threads as usize];
         let (fewest, most) = token.shape.operations;
         let operations = fewest + Random::new(seed).below(most.saturating_sub(fewest) + 1);
         let (before, after) = (plan.workload.before.clone(), plan.workload.after.clone());
@@ -1379,7 +1379,7 @@ impl Plan {
     }
 
     fn program_of(&self, Written { before, threads, after }: Written) -> Program {
-        let threads = threads.into_iter().map(Behaviour::Calls).collect();
+        let threads = threads.into_iter().map(Behavior::Calls).collect();
         let kinds = self.workload.kinds.clone().into();
         let plan = self.clone();
         // `NotedInstance` notes the construction and the drop, for reports about failures in them.

@@ -338,7 +338,7 @@ fn explain(plan: &Plan, seen: &History<Call, Value>, time_for_core: Duration) ->
         progress: Some(plan.budget()),
     };
     let Assembled { report, timeline, core, progress, .. } = assemble("the run", plan.judge.name(), &*judged, &wanted);
-    let evidence = judged.judgement().verdict.evidence();
+    let evidence = judged.judgment().verdict.evidence();
     let mut members = Vec::new();
     if let Some(core) = &core {
         members.extend(core.told().map(|member| member.id));

@@ -22,7 +22,7 @@ use crate::drive::{Call, Random, Workload};
 use crate::history::{History, Value};
 use crate::judge::{Algorithm, Config, check, replay};
 use crate::spec::{Initial, Object, Outcomes, Spec, Standard};
-use crate::verdict::{Judgement, Verdict};
+use crate::verdict::{Judgment, Verdict};
 
 /// A family of objects that has a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -531,17 +531,17 @@ impl Guess {
     }
 
     /// Judges a history of the model by the monitor of its guessed family; `None` if the monitor cannot judge it.
-    pub(super) fn judge(&self, model: &ModelSpec, history: &Recorded, config: &Config) -> Option<Judgement<Value>> {
+    pub(super) fn judge(&self, model: &ModelSpec, history: &Recorded, config: &Config) -> Option<Judgment<Value>> {
         if self.is_wrong() {
             return None;
         }
-        let judgement = check(self, history, &config.clone().algorithm(Algorithm::Monitor));
-        let is_accepted = judgement.verdict.is_accepted();
-        match &judgement.verdict {
+        let judgment = check(self, history, &config.clone().algorithm(Algorithm::Monitor));
+        let is_accepted = judgment.verdict.is_accepted();
+        match &judgment.verdict {
             Verdict::Accepted(_) => {
-                let order = judgement.verdict.linearization()?.order;
+                let order = judgment.verdict.linearization()?.order;
                 if replay(model, history, &order).is_ok() {
-                    return Some(judgement);
+                    return Some(judgment);
                 }
             }
             Verdict::Rejected(evidence) => {
@@ -554,11 +554,11 @@ impl Guess {
             }
             Verdict::Unknown(_) => return None,
         }
-        let judgement = check(model, history, config);
-        if judgement.verdict.is_accepted() || matches!(judgement.verdict, Verdict::Rejected(_)) && is_accepted {
+        let judgment = check(model, history, config);
+        if judgment.verdict.is_accepted() || matches!(judgment.verdict, Verdict::Rejected(_)) && is_accepted {
             self.is_wrong.store(true, Ordering::Relaxed);
         }
-        Some(judgement)
+        Some(judgment)
     }
 }
 
@@ -1033,17 +1033,17 @@ mod tests {
                 let history = history(&model, &workload, &mut random);
                 guess.is_wrong.store(false, Ordering::Relaxed);
                 let right = check(&model, &history, &Config::new()).verdict;
-                let judgement = guess.judge(&model, &history, &Config::new());
+                let judgment = guess.judge(&model, &history, &Config::new());
                 tally.wrong_guesses += u32::from(guess.is_wrong());
                 // Histories that the monitor cannot judge are searched anyway.
-                let Some(judgement) = judgement else {
+                let Some(judgment) = judgment else {
                     tally.refused += 1;
                     continue;
                 };
-                assert_eq!(judgement.verdict.is_accepted(), right.is_accepted(), "{guess:?} {history:?}");
-                assert_eq!(judgement.verdict.evidence().is_some(), right.evidence().is_some(), "{guess:?} {history:?}");
+                assert_eq!(judgment.verdict.is_accepted(), right.is_accepted(), "{guess:?} {history:?}");
+                assert_eq!(judgment.verdict.evidence().is_some(), right.evidence().is_some(), "{guess:?} {history:?}");
                 *if right.is_accepted() { &mut tally.accepted } else { &mut tally.rejected } += 1;
-                if let Some(found) = judgement.verdict.evidence() {
+                if let Some(found) = judgment.verdict.evidence() {
                     let last = history.events()[found.event as usize];
                     assert_eq!(last.op(), found.refused, "{history:?}");
                 }

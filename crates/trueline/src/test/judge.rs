@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::model::ModelSpec;
-use super::synchronising::SyncModel;
+use super::synchronizing::SyncModel;
 use crate::drive::{Call, Workload};
 use crate::history::{History, Record, Shown, Value};
 use crate::judge::{Algorithm, Config, Judged, Linearizable, Show, Specification, Synchronizing, judged, judged_so};
@@ -32,7 +32,7 @@ pub(super) trait Judge: Specification<Call, Value, Error = String> {
     }
 
     /// Returns the synchronizing operations, if the specification consists of them.
-    fn synchronising(&self) -> Option<&SyncModel> {
+    fn synchronizing(&self) -> Option<&SyncModel> {
         None
     }
 
@@ -89,7 +89,7 @@ impl Specification<Call, Value> for ModelSpec {
     fn judge<'a>(&'a self, history: Cow<'a, Recorded>, config: &Config) -> Result<Box<dyn Judged + 'a>, String> {
         let is_free = *config.chosen() == Algorithm::Auto;
         match is_free.then(|| self.guess()).flatten().and_then(|guess| guess.judge(self, &history, config)) {
-            Some(judgement) => Ok(judged_so(Linearizable(self), by_name(&self.names), history, judgement)),
+            Some(judgment) => Ok(judged_so(Linearizable(self), by_name(&self.names), history, judgment)),
             None => Ok(judged(Linearizable(self), by_name(&self.names), history, config)),
         }
     }
@@ -138,10 +138,10 @@ impl Specification<Call, Value> for SyncModel {
 
 impl Judge for SyncModel {
     fn name(&self) -> &str {
-        "what synchronises"
+        "what synchronizes"
     }
 
-    fn synchronising(&self) -> Option<&SyncModel> {
+    fn synchronizing(&self) -> Option<&SyncModel> {
         Some(self)
     }
 }

@@ -52,11 +52,11 @@
 //! ```
 //! # use std::collections::VecDeque;
 //! # use std::sync::Mutex;
-//! use trueline::test::{Modelled, Shared, Test};
+//! use trueline::test::{Modeled, Shared, Test};
 //!
 //! type Queue = Mutex<VecDeque<u32>>;
 //!
-//! fn your_test() -> Test<Queue, Shared<Queue>, Modelled<VecDeque<u32>>> {
+//! fn your_test() -> Test<Queue, Shared<Queue>, Modeled<VecDeque<u32>>> {
 //!     trueline::test(Queue::default)
 //!         .model(VecDeque::new())
 //!         .operation("push", 0..100_u32, |queue, x| queue.lock().unwrap().push_back(x), |model, x| model.push_back(x))
@@ -82,7 +82,7 @@
 //!   seen.
 //! - Arguments from [generators](crate::drive::Generate): ranges, lists, [unique](crate::drive::unique) values;
 //!   elements of a [chosen size](crate::drive::Payload), keys whose [hashes collide](crate::drive::Colliding).
-//! - Operations that [wait for each other](Test::synchronises): channels, exchangers, barriers.
+//! - Operations that [wait for each other](Test::synchronizes): channels, exchangers, barriers.
 //! - [Weak](Test::weak) operations, such as `len`, which are called only on request.
 //! - Closing, dropping an end, and polling a future [once](poll_once), which are operations like any others. Their
 //!   results must tell the model what happened:
@@ -157,7 +157,7 @@ mod settings;
 mod shrink;
 mod specified;
 mod supervise;
-mod synchronising;
+mod synchronizing;
 mod token;
 mod written;
 
@@ -184,7 +184,7 @@ pub use model::{ModelSpec, State};
 #[doc(hidden)]
 pub use plan::Plan;
 pub use specified::OwnSpec;
-pub use synchronising::SyncModel;
+pub use synchronizing::SyncModel;
 pub use token::Token;
 #[doc(hidden)]
 pub use token::{Scheduled, Source};
@@ -194,7 +194,7 @@ use model::ModelOperation;
 use outline::Outline;
 use plan::{Options, Signature};
 use settings::settings;
-use synchronising::{Mode, Who};
+use synchronizing::{Mode, Who};
 
 /// Creates a [`Test`] of the objects that `make` returns.
 ///
@@ -251,15 +251,15 @@ impl<O: fmt::Debug> fmt::Debug for Shared<O> {
 pub struct Unjudged(());
 
 /// A test whose operations are compared with those of a plain Rust type.
-pub struct Modelled<M> {
+pub struct Modeled<M> {
     initial: M,
     steps: Vec<ModelOperation>,
     independent_keys: bool,
 }
 
-impl<M: fmt::Debug> fmt::Debug for Modelled<M> {
+impl<M: fmt::Debug> fmt::Debug for Modeled<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Modelled").field("initial", &self.initial).finish_non_exhaustive()
+        f.debug_struct("Modeled").field("initial", &self.initial).finish_non_exhaustive()
     }
 }
 
@@ -286,14 +286,14 @@ impl Specified {
 }
 
 /// A test whose operations wait for each other.
-pub struct Synchronising<M> {
+pub struct SynchronizingModel<M> {
     initial: M,
     modes: Vec<Mode>,
 }
 
-impl<M: fmt::Debug> fmt::Debug for Synchronising<M> {
+impl<M: fmt::Debug> fmt::Debug for SynchronizingModel<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Synchronising").field("initial", &self.initial).finish_non_exhaustive()
+        f.debug_struct("SynchronizingModel").field("initial", &self.initial).finish_non_exhaustive()
     }
 }
 
@@ -403,8 +403,8 @@ impl<O, H> Test<O, H, Unjudged> {
 
     /// Specifies the correct behavior by a plain Rust type, which executes one operation at a time, starting from this
     /// state.
-    pub fn model<M: PlainModel>(self, initial: M) -> Test<O, H, Modelled<M>> {
-        self.judged_by(Modelled { initial, steps: Vec::new(), independent_keys: false })
+    pub fn model<M: PlainModel>(self, initial: M) -> Test<O, H, Modeled<M>> {
+        self.judged_by(Modeled { initial, steps: Vec::new(), independent_keys: false })
     }
 
     /// Tests operations that wait for each other. [`together`](Test::together) specifies which operations synchronize,
@@ -422,15 +422,15 @@ impl<O, H> Test<O, H, Unjudged> {
     ///     let (sender, receiver) = sync_channel(0);
     ///     (sender, Mutex::new(receiver))
     /// })
-    /// .synchronises(())
+    /// .synchronizes(())
     /// .operation("send", 0..100_u32, |channel, x| channel.0.send(x).unwrap())
     /// .operation("receive", (), |channel, ()| channel.1.lock().unwrap().recv().unwrap())
     /// .together(["send", "receive"], |(), (x, ()): (u32, ())| ((), x))
     /// .runs(100)
     /// .run();
     /// ```
-    pub fn synchronises<M: PlainModel>(self, initial: M) -> Test<O, H, Synchronising<M>> {
-        self.judged_by(Synchronising { initial, modes: Vec::new() })
+    pub fn synchronizes<M: PlainModel>(self, initial: M) -> Test<O, H, SynchronizingModel<M>> {
+        self.judged_by(SynchronizingModel { initial, modes: Vec::new() })
     }
 
     /// Specifies the correct behavior by the name of a specification, such as `queue` or `register:0` (`trueline specs`
@@ -753,7 +753,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     }
 }
 
-impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
+impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
     /// Adds an operation: its name, the generator of its arguments, the code that it calls, and its effect on the
     /// model.
     ///
@@ -881,7 +881,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     }
 }
 
-impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
+impl<O, H: 'static, M: PlainModel> Test<O, H, SynchronizingModel<M>> {
     /// Adds an operation: its name, the generator of its arguments, and the code that it calls. It [may
     /// block](Test::may_block).
     ///
@@ -934,7 +934,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// }
     ///
     /// trueline::test(Exchanger::default)
-    ///     .synchronises(())
+    ///     .synchronizes(())
     ///     .operation("exchange", 0..100_u32, |exchanger, x| exchanger.exchange(x))
     ///     .together(["exchange", "exchange"], |(), (x, y): (u32, u32)| (y, x))
     ///     .runs(50)
@@ -960,7 +960,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// # struct Channel;
     /// # impl Channel { fn send(&self, _: u32) -> bool { false } fn receive(&self) -> Option<u32> { None } fn close(&self) {} }
     /// # trueline::test(|| Channel)
-    /// .synchronises(true) // is it open?
+    /// .synchronizes(true) // is it open?
     /// # .operation("send", 0..9_u32, |channel, x| channel.send(x))
     /// # .operation("receive", (), |channel, ()| channel.receive())
     /// # .operation("close", (), |channel, ()| channel.close())
@@ -996,7 +996,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// # use std::sync::Barrier;
     /// # use std::sync::Mutex;
     /// trueline::test(|| Barrier::new(3))
-    ///     .synchronises(())
+    ///     .synchronizes(())
     ///     .operation("wait", (), |barrier, ()| drop(barrier.wait()))
     ///     .so_many_together("wait", |()| 3, |(), all: Vec<()>| Some(all))
     ///     .threads(3)
@@ -1026,7 +1026,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// ```
     /// # use std::sync::Barrier;
     /// trueline::test(|| Barrier::new(8))
-    ///     .synchronises(())
+    ///     .synchronizes(())
     ///     .operation("wait", (), |barrier, ()| drop(barrier.wait()))
     ///     .so_many_together("wait", |()| 8, |(), all: Vec<()>| Some(all))
     ///     .in_any_order()
@@ -1078,7 +1078,7 @@ fn step_of<M: PlainModel, A: Argument, R: Datum>(
     })
 }
 
-impl<M: PlainModel> Judges for Synchronising<M> {
+impl<M: PlainModel> Judges for SynchronizingModel<M> {
     #[track_caller]
     fn into_judge(self, workload: &Workload) -> Arc<dyn Judge> {
         let Self { initial, modes } = self;
@@ -1120,7 +1120,7 @@ impl<O, H: 'static> Test<O, H, Specified> {
 #[diagnostic::on_unimplemented(
     message = "the correct behavior of the operation is not specified",
     label = "call `.model(..)` before the first operation",
-    note = "or `.spec(..)` for a specification by name, `.own_spec(..)` for one of your own, `.synchronises(..)` for operations that wait for each other"
+    note = "or `.spec(..)` for a specification by name, `.own_spec(..)` for one of your own, `.synchronizes(..)` for operations that wait for each other"
 )]
 trait HasModel {}
 
@@ -1150,13 +1150,13 @@ impl<O, H: 'static> Test<O, H, Unjudged> {
 #[diagnostic::on_unimplemented(
     message = "the correct behavior of the test is not specified",
     label = "call `.model(..)` and add operations before the test is run",
-    note = "or `.spec(..)` for a specification by name, `.own_spec(..)` for one of your own, `.synchronises(..)` for operations that wait for each other"
+    note = "or `.spec(..)` for a specification by name, `.own_spec(..)` for one of your own, `.synchronizes(..)` for operations that wait for each other"
 )]
 trait Judges {
     fn into_judge(self, workload: &Workload) -> Arc<dyn Judge>;
 }
 
-impl<M: PlainModel> Judges for Modelled<M> {
+impl<M: PlainModel> Judges for Modeled<M> {
     #[track_caller]
     fn into_judge(self, workload: &Workload) -> Arc<dyn Judge> {
         let Self { initial, steps, independent_keys } = self;

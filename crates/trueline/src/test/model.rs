@@ -197,9 +197,9 @@ mod tests {
                 builder.call(0, op).expect("free");
                 builder.ret(0, result).expect("open");
             }
-            let judgement = check(&map(), &builder.finish(), &Config::new());
-            assert_eq!(judgement.verdict.is_accepted(), is_right);
-            assert_eq!(judgement.stats.partitions, 2);
+            let judgment = check(&map(), &builder.finish(), &Config::new());
+            assert_eq!(judgment.verdict.is_accepted(), is_right);
+            assert_eq!(judgment.stats.partitions, 2);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::drive::{Call, Kind};
 use crate::history::{History, OpId, Operation, Shown, Value};
 use crate::judge::shrink::Limits;
 use crate::judge::{Argued, Budget, Judged};
-use crate::verdict::{Judgement, Partners, Passed, ProgressVerdict, Verdict, Witness};
+use crate::verdict::{Judgment, Partners, Passed, ProgressVerdict, Verdict, Witness};
 
 impl Plan {
     /// Returns the history with calls and results as Rust prints them.
@@ -39,7 +39,7 @@ pub(super) struct InRust<'a> {
     plan: &'a Plan,
     seen: &'a History<Call, Value>,
     judged: Box<dyn Judged + 'a>,
-    judgement: Judgement<String>,
+    judgment: Judgment<String>,
 }
 
 impl<'a> InRust<'a> {
@@ -52,13 +52,13 @@ impl<'a> InRust<'a> {
         if plan.judge.describes_operations() {
             return judged;
         }
-        let mut judgement = judged.judgement().clone();
-        if let Verdict::Rejected(evidence) = &mut judgement.verdict {
+        let mut judgment = judged.judgment().clone();
+        if let Verdict::Rejected(evidence) = &mut judgment.verdict {
             for allowed in &mut evidence.allowed {
                 *allowed = result(plan, seen, evidence.refused, allowed);
             }
         }
-        Box::new(Self { plan, seen, judged, judgement })
+        Box::new(Self { plan, seen, judged, judgment })
     }
 
     fn result(&self, id: OpId, text: &str) -> String {
@@ -81,8 +81,8 @@ impl Debug for InRust<'_> {
 }
 
 impl Judged for InRust<'_> {
-    fn judgement(&self) -> &Judgement<String> {
-        &self.judgement
+    fn judgment(&self) -> &Judgment<String> {
+        &self.judgment
     }
 
     fn operations(&self) -> usize {

@@ -24,7 +24,7 @@ use super::{Outcome, regressions};
 #[cfg(feature = "systematic")]
 use crate::drive::without_exit;
 use crate::drive::{
-    Behaviour, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Task, Worker,
+    Behavior, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Task, Worker,
     Workload, install_panic_hook, message,
 };
 use crate::history::{History, Record, Value, visible};
@@ -740,7 +740,7 @@ impl Plan {
     /// Generates the calls of each thread.
     pub(super) fn made_up(&self, shape: &Shape, seed: u64) -> Vec<Vec<Call>> {
         let random = &mut Random::new(seed);
-        match self.judge.synchronising() {
+        match self.judge.synchronizing() {
             Some(spec) => spec.program(&self.workload, shape, random),
             None => self.workload.program(shape, random),
         }
@@ -751,7 +751,7 @@ impl Plan {
         let Options { threads, operations, chaos, phases, all_arguments, .. } = self.options;
         let place = usize::try_from(number % PORTFOLIO.len() as u64).expect("below a small number");
         let Stage { mut shape, mut runs } = PORTFOLIO[place];
-        if let Some(spec) = self.judge.synchronising() {
+        if let Some(spec) = self.judge.synchronizing() {
             shape = spec.shape();
         }
         if self.judge.needs_search() {
@@ -783,7 +783,7 @@ pub(super) fn should_go_on(judged: &dyn Judged, budget: &Budget) -> bool {
 
 /// Returns whether a history was accepted; `None` if it was not decided in time.
 pub(super) fn is_accepted(judged: &dyn Judged) -> Option<bool> {
-    match judged.judgement().verdict {
+    match judged.judgment().verdict {
         Verdict::Accepted(_) => Some(true),
         Verdict::Rejected(_) => Some(false),
         Verdict::Unknown(_) => None,
@@ -1002,12 +1002,12 @@ impl Search {
         };
         let (before, threads, after) = match self.plan.written(token) {
             Some(Written { before, threads, after }) => {
-                (before, threads.into_iter().map(Behaviour::Calls).collect(), after)
+                (before, threads.into_iter().map(Behavior::Calls).collect(), after)
             }
             None => {
                 let choose = self.plan.choose.as_ref().expect("the test has a worker that chooses");
                 let Workload { before, after, .. } = self.plan.workload.clone();
-                (before, vec![Behaviour::Chooses(Arc::clone(choose)); token.shape.threads as usize], after)
+                (before, vec![Behavior::Chooses(Arc::clone(choose)); token.shape.threads as usize], after)
             }
         };
         let (fewest, most) = token.shape.operations;

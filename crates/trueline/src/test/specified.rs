@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::judge::{Judge, Recorded};
 use super::model::{self, ModelOperation, PlainModel};
-use super::{Judges, Modelled, Test, Unjudged};
+use super::{Judges, Modeled, Test, Unjudged};
 use crate::drive::{Call, Generate, Workload};
 use crate::history::{Argument, Datum, Value};
 use crate::judge::{Config, Judged, Linearizable, Show, Specification, judged};
@@ -162,7 +162,7 @@ impl<S: Spec + Send> Judge for OwnSpec<S> {
     }
 }
 
-impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
+impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
     /// Adds an operation that may have several outcomes. `model` returns each result that is allowed in this state,
     /// with the next state. If it returns none, the operation blocks in this state.
     ///

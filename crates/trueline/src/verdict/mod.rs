@@ -19,7 +19,7 @@ pub use passed::Passed;
 pub use quasi::{MoreFactor, QuasiEvidence};
 #[doc(hidden)]
 pub use sync::{Partners, Unfit, WhyUnfit};
-pub use sync::{ProgressEvidence, ProgressVerdict, Synchronisations};
+pub use sync::{ProgressEvidence, ProgressVerdict, Synchronizations};
 
 use crate::history::OpId;
 
@@ -354,28 +354,28 @@ pub enum Contradiction {
 /// A verdict, with the cost of reaching it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Judgement<Ret> {
+pub struct Judgment<Ret> {
     /// The verdict.
     pub verdict: Verdict<Ret>,
     /// The cost of reaching the verdict.
     pub stats: Stats,
 }
 
-impl<Ret> Judgement<Ret> {
+impl<Ret> Judgment<Ret> {
     /// Returns this verdict, with the cost of reaching it.
     #[doc(hidden)]
     pub fn new(verdict: Verdict<Ret>, stats: Stats) -> Self {
         Self { verdict, stats }
     }
 
-    /// Returns the same judgement with results of another type.
+    /// Returns the same judgment with results of another type.
     #[doc(hidden)]
-    pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Judgement<Other> {
+    pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Judgment<Other> {
         let verdict = match self.verdict {
             Verdict::Accepted(witness) => Verdict::Accepted(witness),
             Verdict::Unknown(limit) => Verdict::Unknown(limit),
             Verdict::Rejected(evidence) => Verdict::Rejected(evidence.map_by(&mut read)),
         };
-        Judgement { verdict, stats: self.stats }
+        Judgment { verdict, stats: self.stats }
     }
 }

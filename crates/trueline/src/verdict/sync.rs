@@ -4,13 +4,13 @@ use super::{Evidence, Limit};
 use crate::history::OpId;
 
 /// Groups of executions that synchronized, in the order of the synchronizations: a synchronization linearization.
-pub type Synchronisations = Vec<Vec<OpId>>;
+pub type Synchronizations = Vec<Vec<OpId>>;
 
 /// The answer to "should some execution that is stuck at the end have returned?".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressVerdict<Ret> {
     /// No. In this maximal synchronization linearization, all executions that synchronized have returned.
-    Accepted(Synchronisations),
+    Accepted(Synchronizations),
     /// Yes.
     Rejected(ProgressEvidence),
     /// The executions that returned are not synchronization linearizable in the first place.
@@ -24,7 +24,7 @@ impl<Ret> ProgressVerdict<Ret> {
     #[doc(hidden)]
     pub fn map<Other>(self, read: impl FnMut(&Ret) -> Other) -> ProgressVerdict<Other> {
         match self {
-            Self::Accepted(synchronisations) => ProgressVerdict::Accepted(synchronisations),
+            Self::Accepted(synchronizations) => ProgressVerdict::Accepted(synchronizations),
             Self::Rejected(evidence) => ProgressVerdict::Rejected(evidence),
             Self::Unsafe(evidence) => ProgressVerdict::Unsafe(evidence.map(read)),
             Self::Unknown(limit) => ProgressVerdict::Unknown(limit),
@@ -37,10 +37,10 @@ impl<Ret> ProgressVerdict<Ret> {
 #[non_exhaustive]
 pub struct ProgressEvidence {
     /// Synchronizations that may have happened.
-    pub synchronisations: Synchronisations,
+    pub synchronizations: Synchronizations,
     /// Synchronizations that happened or should then have happened, each with an execution that did not return. Every
     /// maximal synchronization linearization contains such a synchronization.
-    pub anticipated: Synchronisations,
+    pub anticipated: Synchronizations,
 }
 
 /// The reason why the executions that returned cannot all have had partners: more partners are needed than there are.

@@ -33,7 +33,7 @@ use crate::history::{Value, visible_json};
 ///   `process`, `operation`, `result` and `place`;
 /// - `left_out`: the number of calls that are not in the core, and `left_out_calls`: their positions;
 /// - `minimal`, `undecided` (the number of steps that were not decided; 0 if the core is minimal), `confirmed` (whether
-///   the core itself was judged, and rejected) and `judgements` (the number of histories that were judged to find it).
+///   the core itself was judged, and rejected) and `judgments` (the number of histories that were judged to find it).
 ///
 /// If an explanation was requested and is available, `explanation` is a list of sentences; sentences about a case begin
 /// with spaces. If there are notes that help to understand the verdict, `notes` is a list of sentences.
@@ -113,11 +113,11 @@ fn render_story(out: &mut String, story: &Story) {
         render_line(out, first);
         let _ = write!(out, r#","place":{}}}"#, string(&first.place));
     }
-    let Story { left_out, undecided, confirmed, judgements, .. } = story;
+    let Story { left_out, undecided, confirmed, judgments, .. } = story;
     let minimal = *undecided == 0;
     let _ = write!(out, r#","left_out":{},"left_out_calls":{left_out:?}"#, left_out.len());
     let _ = write!(out, r#","minimal":{minimal},"undecided":{undecided}"#);
-    let _ = write!(out, r#","confirmed":{confirmed},"judgements":{judgements}}}"#);
+    let _ = write!(out, r#","confirmed":{confirmed},"judgements":{judgments}}}"#);
 }
 
 /// Writes the fields that describe an operation, without braces.

@@ -1,6 +1,6 @@
-//! Shows judgements to people and to programs.
+//! Shows judgments to people and to programs.
 //!
-//! A [`Report`] holds everything to print about a judgement, as plain data; [`text`] and [`json`] write it. A
+//! A [`Report`] holds everything to print about a judgment, as plain data; [`text`] and [`json`] write it. A
 //! [`Timeline`] holds everything to draw; [`terminal`], [`svg`] and [`html`] draw it.
 
 #[doc(hidden)]
@@ -24,7 +24,7 @@ pub use timeline::Timeline;
 
 use crate::history::{History, OpId, Operation, visible};
 use crate::verdict::{
-    Core, Evidence, Judgement, Limit, LimitKind, MoreFactor, ProgressEvidence, ProgressVerdict, Role, Stats, Verdict,
+    Core, Evidence, Judgment, Limit, LimitKind, MoreFactor, ProgressEvidence, ProgressVerdict, Role, Stats, Verdict,
 };
 
 /// The maximum number of operations that a report lists under each heading.
@@ -145,7 +145,7 @@ pub struct Stall {
 
 impl Stall {
     fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, evidence: &ProgressEvidence) -> Self {
-        let ProgressEvidence { synchronisations, anticipated } = evidence;
+        let ProgressEvidence { synchronizations, anticipated } = evidence;
         let lines = |groups: &[Vec<OpId>]| -> Vec<Line> {
             let group = |group: &Vec<OpId>| -> Vec<Line> {
                 let last = group.len() - 1;
@@ -156,7 +156,7 @@ impl Stall {
             groups.iter().flat_map(group).collect()
         };
         let before: Vec<Vec<OpId>> =
-            synchronisations.iter().filter(|group| !anticipated.contains(group)).cloned().collect();
+            synchronizations.iter().filter(|group| !anticipated.contains(group)).cloned().collect();
         // Show as many groups from the end as fit.
         let mut shown = 0;
         let fits = |group: &&Vec<OpId>| {
@@ -234,7 +234,7 @@ pub struct Story {
     /// Whether the core itself was judged, and rejected.
     pub confirmed: bool,
     /// The number of histories that were judged to find the core.
-    pub judgements: u32,
+    pub judgments: u32,
 }
 
 /// An operation of a core, ready to be displayed.
@@ -280,13 +280,13 @@ impl Story {
             operations,
             undecided: core.undecided.len(),
             confirmed: core.confirmed,
-            judgements: core.oracle_calls,
+            judgments: core.oracle_calls,
         }
     }
 }
 
 impl Report {
-    /// Returns the report of `judgement` on a history with the given numbers of operations and pending operations.
+    /// Returns the report of `judgment` on a history with the given numbers of operations and pending operations.
     ///
     /// `operation` returns an operation and the name of its object. It is called only for operations that the report
     /// shows.
@@ -294,13 +294,13 @@ impl Report {
     /// ```
     /// use std::time::Duration;
     /// use trueline::history::History;
-    /// use trueline::verdict::{Judgement, Stats, Verdict, Witness};
+    /// use trueline::verdict::{Judgment, Stats, Verdict, Witness};
     /// use trueline::view::{Report, text};
     ///
     /// let mut stats = Stats::default();
     /// (stats.algorithm, stats.partitions, stats.elapsed) = ("auto".into(), 1, Duration::from_micros(1234));
-    /// let judgement: Judgement<String> = Judgement::new(Verdict::Accepted(Witness::one_by_one(Vec::new())), stats);
-    /// let report = Report::new("a.jsonl", "queue", (5, 1), &judgement, |id| History::<String, String>::builder().finish().named(id));
+    /// let judgment: Judgment<String> = Judgment::new(Verdict::Accepted(Witness::one_by_one(Vec::new())), stats);
+    /// let report = Report::new("a.jsonl", "queue", (5, 1), &judgment, |id| History::<String, String>::builder().finish().named(id));
     /// let text = text::render(&report, text::Style::Plain);
     /// assert_eq!(text, "a.jsonl: accepted (auto, 5 operations, 1 pending, 1 partition, 1.2 ms)\n");
     /// ```
@@ -309,10 +309,10 @@ impl Report {
         file: impl Into<String>,
         spec: impl Into<String>,
         (operations, pending): (usize, usize),
-        judgement: &Judgement<Ret>,
+        judgment: &Judgment<Ret>,
         operation: impl Fn(OpId) -> (Operation<Op, Ret>, Option<String>),
     ) -> Self {
-        let finding = match &judgement.verdict {
+        let finding = match &judgment.verdict {
             Verdict::Accepted(_) => Finding::Accepted,
             Verdict::Rejected(evidence) => {
                 let line = |id, took_effect| {
@@ -322,7 +322,7 @@ impl Report {
                 let mut rejection = Rejection::new(&line, &|id| operation(id).0.return_position(), evidence);
                 rejection.quasi = evidence.quasi.as_ref().map(|quasi| {
                     Box::new(QuasiRejection {
-                        criterion: judgement.stats.criterion.clone().unwrap_or_else(|| "quasi linearizable".to_owned()),
+                        criterion: judgment.stats.criterion.clone().unwrap_or_else(|| "quasi linearizable".to_owned()),
                         more: quasi.more,
                         out_of_reach: quasi.out_of_reach.iter().take(MOST_SHOWN).map(|id| line(*id, false)).collect(),
                         out_of_reach_total: quasi.out_of_reach.len(),
@@ -332,7 +332,7 @@ impl Report {
             }
             Verdict::Unknown(limit) => Finding::Unknown(limit.clone()),
         };
-        let stats = judgement.stats.clone();
+        let stats = judgment.stats.clone();
         Self {
             file: file.into(),
             spec: spec.into(),
@@ -444,7 +444,7 @@ impl Rejection {
             end += size;
         }
         let before = &evidence.prefix[last..];
-        let is_synchronisation = !evidence.together.is_empty();
+        let is_synchronization = !evidence.together.is_empty();
         let together = |at: usize| (at > 0 && with_next[at - 1], with_next[at]);
         // If operations synchronized, the results of those still open are not determined yet: they may have had other
         // partners.
@@ -452,7 +452,7 @@ impl Rejection {
         let line_before = |(at, id): (usize, &OpId)| {
             let line = line(id);
             let result =
-                line.result.map(|result| if is_synchronisation && is_open(id) { "?".to_owned() } else { result });
+                line.result.map(|result| if is_synchronization && is_open(id) { "?".to_owned() } else { result });
             Line { together: together(at), result, ..line }
         };
         let open = &evidence.open[evidence.open.len().saturating_sub(MOST_SHOWN)..];

@@ -126,8 +126,8 @@ pub fn tell_progress<Op: Display, Ret: Display>(
     history: &History<Op, Ret>,
     evidence: &ProgressEvidence,
 ) -> Vec<String> {
-    let ProgressEvidence { synchronisations, anticipated } = evidence;
-    let before: Vec<&Vec<OpId>> = synchronisations.iter().filter(|group| !anticipated.contains(group)).collect();
+    let ProgressEvidence { synchronizations, anticipated } = evidence;
+    let before: Vec<&Vec<OpId>> = synchronizations.iter().filter(|group| !anticipated.contains(group)).collect();
     let first = before.len().saturating_sub(MOST_LISTED / 2);
     let told = before[first..].iter().copied().chain(anticipated).flatten().copied();
     let mut teller = Teller::of(history, told);

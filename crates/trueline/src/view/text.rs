@@ -69,7 +69,7 @@ pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
 
 /// Renders the verdict, and the reason in one sentence.
 fn render_head(report: &Report, style: Style) -> String {
-    let colour = match &report.finding {
+    let color = match &report.finding {
         Finding::Accepted => GREEN,
         Finding::Rejected(_) | Finding::Stuck(_) => RED,
         Finding::Unknown(_) => YELLOW,
@@ -77,7 +77,7 @@ fn render_head(report: &Report, style: Style) -> String {
     let mut out = format!(
         "{}: {} ({}, {}, {} pending, {}, {})\n",
         visible(&report.file),
-        style.paint(colour, report.verdict()),
+        style.paint(color, report.verdict()),
         visible(&report.stats.algorithm),
         count(report.operations, "operation"),
         report.pending,
@@ -302,12 +302,12 @@ fn duration(duration: Duration) -> String {
 mod tests {
     use super::*;
     use crate::history::{History, OpId};
-    use crate::verdict::{Evidence, Judgement, Limit, LimitKind, Stats, Verdict};
+    use crate::verdict::{Evidence, Judgment, Limit, LimitKind, Stats, Verdict};
 
-    fn judgement(verdict: Verdict<String>) -> Judgement<String> {
+    fn judgment(verdict: Verdict<String>) -> Judgment<String> {
         let stats =
             Stats { algorithm: "auto".into(), partitions: 2, elapsed: Duration::from_micros(42), ..Stats::default() };
-        Judgement { verdict, stats }
+        Judgment { verdict, stats }
     }
 
     fn history() -> History<String, String> {
@@ -335,7 +335,7 @@ mod tests {
             quasi: None,
         };
         let report =
-            Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Rejected(evidence)), |id| history().named(id));
+            Report::new("q.jsonl", "queue", (3, 1), &judgment(Verdict::Rejected(evidence)), |id| history().named(id));
         assert_eq!(
             render(&report, Style::Plain),
             "\
@@ -355,7 +355,7 @@ q.jsonl: rejected (auto, 3 operations, 1 pending, 2 partitions, 42 µs)
     fn a_limit_shows_how_far_and_what_to_raise() {
         let limit = Limit { kind: LimitKind::Memory, event: 17, events: 2000 };
         let report =
-            Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Unknown(limit)), |id| history().named(id));
+            Report::new("q.jsonl", "queue", (3, 1), &judgment(Verdict::Unknown(limit)), |id| history().named(id));
         assert_eq!(
             render(&report, Style::Plain),
             "\

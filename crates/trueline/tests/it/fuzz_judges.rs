@@ -23,7 +23,7 @@ use crate::ran::ran;
 
 /// In a soak test, anything that takes longer counts as endless.
 const ENDLESS: Duration = Duration::from_secs(120);
-/// The maximum processor time of a judgement and a command, although each is limited to 20 ms.
+/// The maximum processor time of a judgment and a command, although each is limited to 20 ms.
 const SLOW: Duration = Duration::from_secs(10);
 
 /// A specification, and the arguments that its operations accept.
@@ -271,9 +271,9 @@ fn one(subjects: &[Subject], seed: u64) -> &'static str {
     };
     // A specification may require more of a whole history than of each operation.
     let Ok(judged) = judged else { return "an error" };
-    let (judgement, shown) = (judged.judgement(), judged.history());
+    let (judgment, shown) = (judged.judgment(), judged.history());
     let sizes = (judged.operations(), judged.pending());
-    let report = || Report::new("history", spec.name(), sizes, judgement, |id| judged.operation(id));
+    let report = || Report::new("history", spec.name(), sizes, judgment, |id| judged.operation(id));
     match command {
         1 => {
             judged.core(&limits);
@@ -286,7 +286,7 @@ fn one(subjects: &[Subject], seed: u64) -> &'static str {
                 if let Some(argument) = argument {
                     report = report.with_explanation(prose::tell(&shown, &core, &argument));
                 }
-            } else if let Some(evidence) = judgement.verdict.evidence() {
+            } else if let Some(evidence) = judgment.verdict.evidence() {
                 report = report.with_explanation(prose::tell_evidence(&shown, evidence));
             }
             text::render_explanation(&report, text::Style::Plain);
@@ -315,7 +315,7 @@ fn one(subjects: &[Subject], seed: u64) -> &'static str {
         }
         7 | 8 => {
             let mut timeline = Timeline::new(&shown, Label::of_shown)
-                .with_judgement(judgement)
+                .with_judgment(judgment)
                 .with_states(judged.states(None))
                 .with_report(&report());
             if let Some((core, _)) = judged.core(&limits) {
@@ -333,7 +333,7 @@ fn one(subjects: &[Subject], seed: u64) -> &'static str {
         }
         9 => {
             columns::render(&shown, |_| true, None);
-            if let Some(witness) = judgement.verdict.linearization() {
+            if let Some(witness) = judgment.verdict.linearization() {
                 prose::tell_witness(&shown, &witness);
             }
             "columns"
@@ -432,7 +432,7 @@ fn numbers_of_processes_and_executions_are_not_limited() {
                 let config = Config::new().algorithm(algorithm.clone()).budget(budget);
                 // No operation has returned, so the history cannot be rejected.
                 if let Ok(result) = spec.judge(history.clone(), &config) {
-                    let verdict = &result.judgement().verdict;
+                    let verdict = &result.judgment().verdict;
                     assert!(!verdict.is_rejected(), "{} by {algorithm}: {verdict:?}", spec.name());
                     judged += usize::from(verdict.is_accepted());
                     if algorithm == &Algorithm::Auto {

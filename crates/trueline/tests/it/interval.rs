@@ -280,7 +280,7 @@ impl SyncSpec for ImmediateSnapshot {
         (1..=8).collect()
     }
 
-    fn synchronise(&self, written: &BTreeSet<u32>, ops: &[&u32]) -> Vec<(BTreeSet<u32>, Vec<BTreeSet<u32>>)> {
+    fn synchronize(&self, written: &BTreeSet<u32>, ops: &[&u32]) -> Vec<(BTreeSet<u32>, Vec<BTreeSet<u32>>)> {
         let mut written = written.clone();
         written.extend(ops.iter().copied());
         vec![(written.clone(), vec![written; ops.len()])]
@@ -325,20 +325,20 @@ fn write_snapshot_of_sets() {
 }
 
 /// Generates a test for each specification: synchronizations are judged in the same way as single steps.
-macro_rules! synchronising {
+macro_rules! synchronizing {
     ($($name:ident: $spec:expr, $processes:expr, $random_op:expr;)+) => {
         $(
             #[test]
             fn $name() {
-                let synchronising = $spec;
+                let synchronizing = $spec;
                 let family =
                     Family { name: stringify!($name), spec: OneStep($spec), processes: $processes, random_op: $random_op };
                 family.agree(|history, verdict, stuck| {
                     let budget = Budget::unlimited();
                     let context = || format!("{}: {history:#?}", stringify!($name));
-                    let expected = sync::check(&synchronising, history, SyncAlgorithm::Auto, &budget).verdict;
+                    let expected = sync::check(&synchronizing, history, SyncAlgorithm::Auto, &budget).verdict;
                     same_verdict(verdict, &expected, &context);
-                    let expected = sync::progress(&synchronising, history, SyncAlgorithm::Auto, &budget);
+                    let expected = sync::progress(&synchronizing, history, SyncAlgorithm::Auto, &budget);
                     assert_eq!(stuck, kind(&expected), "{}", context());
                 });
             }
@@ -346,7 +346,7 @@ macro_rules! synchronising {
     };
 }
 
-synchronising! {
+synchronizing! {
     channel: Channel::new(), 4, channel_op;
     exchanger: Exchanger::new(), 4, |random: &mut Random, _| random.below(3);
     counter_channel: CounterChannel::new(), 4, channel_op;
@@ -440,9 +440,9 @@ fn objects_are_judged_one_by_one() {
     assert!(check(&Signal, &accepted, IntervalAlgorithm::Search, &budget).verdict.is_accepted());
     // Released by the parent of the other child.
     builder.ret(2, ()).expect("well formed");
-    let judgement = check(&Signal, &builder.finish(), IntervalAlgorithm::Search, &budget);
-    assert_eq!(judgement.verdict.evidence().expect("it was not let go").refused, OpId(2));
-    assert_eq!(judgement.stats.partitions, 2);
+    let judgment = check(&Signal, &builder.finish(), IntervalAlgorithm::Search, &budget);
+    assert_eq!(judgment.verdict.evidence().expect("it was not let go").refused, OpId(2));
+    assert_eq!(judgment.stats.partitions, 2);
 }
 
 /// A history with many executions that are open at once, and a wrong result at the end, so that all possibilities must

@@ -163,11 +163,11 @@ fn agree_on<F: Family>(history: &HistoryOf<F>, random: &mut Random, competition:
     let truth = check(&spec, history, &brute).verdict;
     assert!(!matches!(truth, Verdict::Unknown(_)), "the definition always knows");
     for config in configurations(random, competition) {
-        let judgement = check(&spec, history, &config);
-        if is_refused(&judgement.verdict) {
+        let judgment = check(&spec, history, &config);
+        if is_refused(&judgment.verdict) {
             continue;
         }
-        match (&truth, &judgement.verdict) {
+        match (&truth, &judgment.verdict) {
             (Verdict::Accepted(_), Verdict::Accepted(witness)) => {
                 replay(&spec, history, &witness.order).expect("a witness can be replayed");
             }
@@ -222,8 +222,8 @@ fn partitions_agree<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>, 
     let algorithm = random.pick(&[Algorithm::Auto, Algorithm::JustInTimeGraph, Algorithm::Linear]).clone();
     let threads = if random.chance(1, 64) { 3 } else { 1 };
     let config = Config::new().algorithm(algorithm).threads(threads);
-    let judgement = check(&spec, history, &config);
-    match (truth, &judgement.verdict) {
+    let judgment = check(&spec, history, &config);
+    match (truth, &judgment.verdict) {
         (Verdict::Accepted(_), Verdict::Accepted(witness)) => {
             replay(&spec, history, &witness.order).expect("a merged witness can be replayed");
         }

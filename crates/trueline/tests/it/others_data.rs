@@ -137,7 +137,7 @@ fn all_files_get_their_verdicts() {
             let found =
                 spec.judge(history.clone(), &config).unwrap_or_else(|error| panic!("{}: {error}", case.path.display()));
             let elapsed = started.elapsed();
-            let verdict = match &found.judgement().verdict {
+            let verdict = match &found.judgment().verdict {
                 Verdict::Accepted(_) => Ok(true),
                 Verdict::Rejected(_) => Ok(false),
                 Verdict::Unknown(limit) => Err(limit.to_string()),

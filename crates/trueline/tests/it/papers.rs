@@ -87,9 +87,9 @@ mod just_in_time_example {
         builder.ret(2, QueueRet::Done).unwrap();
         builder.call(1, QueueOp::Dequeue).unwrap();
         builder.ret(1, QueueRet::Value(Some(3))).unwrap();
-        let judgement = just_in_time::tree::check(&Queue::new(), &builder.finish(), &Budget::unlimited());
-        assert!(judgement.verdict.is_rejected());
-        assert_eq!(judgement.stats.configurations, 1 + 2 * 2, "a root and two ways of two points");
+        let judgment = just_in_time::tree::check(&Queue::new(), &builder.finish(), &Budget::unlimited());
+        assert!(judgment.verdict.is_rejected());
+        assert_eq!(judgment.stats.configurations, 1 + 2 * 2, "a root and two ways of two points");
     }
 }
 
@@ -105,10 +105,10 @@ fn register_bound() {
         if seed % 2 == 0 {
             history = crate::families::spoilt::<Registers>(&history, &mut random);
         }
-        let judgement = just_in_time::graph::check(&Register::new(0), &history, &Budget::unlimited());
+        let judgment = just_in_time::graph::check(&Register::new(0), &history, &Budget::unlimited());
         let (n, p) = (history.events().len() as u64, u64::from(processes));
         let bound = (n + 1) * (1 << p) * (p + 1);
-        let visited = judgement.stats.configurations;
+        let visited = judgment.stats.configurations;
         assert!(visited <= bound, "seed {seed}: {visited} configurations, but the bound is {bound}");
         tightest = tightest.max(visited * 1000 / bound);
     }
@@ -138,8 +138,8 @@ fn figure_7() {
     event(1, Some(MapOp::GetOrInsert(0, 'X')), None);
     event(1, None, Some(MapRet::Value(Some('2'))));
     let history = builder.finish();
-    let judgement = check(&Map::new(), &history, &Config::new());
-    let evidence = judgement.verdict.evidence().expect("the paper's error");
+    let judgment = check(&Map::new(), &history, &Config::new());
+    let evidence = judgment.verdict.evidence().expect("the paper's error");
     assert_eq!((evidence.refused, evidence.event), (OpId(4), 9));
     assert_eq!(evidence.allowed, [MapRet::Value(Some('0')), MapRet::Value(Some('X'))]);
 }
@@ -206,8 +206,8 @@ mod horn_and_kroening {
         replay(&Set::new(), &history, &[OpId(1), OpId(0), OpId(2)]).expect("H2 is a linearization");
         assert!(replay(&Set::new(), &history, &[OpId(0), OpId(1), OpId(2)]).is_err(), "H3 is none");
         for (algorithm, _) in trueline::judge::ALGORITHMS.iter().filter(|(one, _)| *one != Algorithm::QueueLowe) {
-            let judgement = check(&Set::new(), &history, &Config::new().algorithm(algorithm.clone()));
-            assert_eq!(judgement.verdict.witness().expect("it is").order, [OpId(1), OpId(0), OpId(2)], "{algorithm}");
+            let judgment = check(&Set::new(), &history, &Config::new().algorithm(algorithm.clone()));
+            assert_eq!(judgment.verdict.witness().expect("it is").order, [OpId(1), OpId(0), OpId(2)], "{algorithm}");
         }
     }
 
@@ -220,9 +220,9 @@ mod horn_and_kroening {
         builder.call_on(b, 0, SetOp::Contains(1)).unwrap();
         builder.ret(0, SetRet::Bool(false)).unwrap();
         let history = builder.finish();
-        let judgement = check(&Set::new(), &history, &Config::new().partition(false));
-        assert!(judgement.verdict.is_accepted(), "1 is in a, not in b");
-        assert_eq!(judgement.stats.partitions, 2);
+        let judgment = check(&Set::new(), &history, &Config::new().partition(false));
+        assert!(judgment.verdict.is_accepted(), "1 is in a, not in b");
+        assert_eq!(judgment.stats.partitions, 2);
     }
 
     #[test]
@@ -232,21 +232,21 @@ mod horn_and_kroening {
             (SetOp::Add(2), SetRet::Bool(true)),
             (SetOp::Contains(3), SetRet::Bool(false)),
         ]);
-        let judgement = check(&Set::new(), &history, &Config::new());
-        assert_eq!((judgement.verdict.name(), judgement.stats.partitions), ("accepted", 3));
+        let judgment = check(&Set::new(), &history, &Config::new());
+        assert_eq!((judgment.verdict.name(), judgment.stats.partitions), ("accepted", 3));
         // "A 'size' operation cannot be generally partitioned this way."
         let spanning = sequential([
             (SetOp::Add(1), SetRet::Bool(true)),
             (SetOp::Add(2), SetRet::Bool(true)),
             (SetOp::Size, SetRet::Size(1)),
         ]);
-        let judgement = check(&Set::new(), &spanning, &Config::new());
-        assert_eq!((judgement.verdict.name(), judgement.stats.partitions), ("rejected", 1));
+        let judgment = check(&Set::new(), &spanning, &Config::new());
+        assert_eq!((judgment.verdict.name(), judgment.stats.partitions), ("rejected", 1));
         // But a value that is wrong by itself is found without judging the rest.
         let early = sequential([(SetOp::Size, SetRet::Size(0)), (SetOp::Contains(1), SetRet::Bool(true))]);
-        let judgement = check(&Set::new(), &early, &Config::new());
-        assert!(judgement.verdict.is_rejected());
-        assert!(judgement.stats.choice.is_some_and(|choice| choice.contains("without what spans keys")));
+        let judgment = check(&Set::new(), &early, &Config::new());
+        assert!(judgment.verdict.is_rejected());
+        assert!(judgment.stats.choice.is_some_and(|choice| choice.contains("without what spans keys")));
     }
 
     /// An array that is read and written by index, as a map.
@@ -258,8 +258,8 @@ mod horn_and_kroening {
             (MapOp::Put(1, 'b'), MapRet::Done),
             (MapOp::Get(0), MapRet::Value(Some('a'))),
         ]);
-        let judgement = check(&Map::new(), &history, &Config::new());
-        assert_eq!((judgement.verdict.name(), judgement.stats.partitions), ("accepted", 2));
+        let judgment = check(&Map::new(), &history, &Config::new());
+        assert_eq!((judgment.verdict.name(), judgment.stats.partitions), ("accepted", 2));
     }
 
     /// A stack whose operations also return the height before them, partitioned by height as in example 9, or not.
@@ -345,8 +345,8 @@ mod horn_and_kroening {
         let (call, ret) = (EventKind::Call, EventKind::Return);
         assert_eq!(of(0), [(call, 0), (ret, 0), (call, 2), (ret, 2)]);
         assert_eq!(of(1), [(call, 1), (ret, 1)]);
-        let judgement = check(&Set::new(), &history, &Config::new().algorithm(Algorithm::WingGongGraph));
-        assert_eq!((judgement.verdict.name(), judgement.stats.partitions), ("accepted", 2));
+        let judgment = check(&Set::new(), &history, &Config::new().algorithm(Algorithm::WingGongGraph));
+        assert_eq!((judgment.verdict.name(), judgment.stats.partitions), ("accepted", 2));
     }
 }
 
@@ -358,6 +358,6 @@ fn a_read_before_its_write_is_refused() {
     builder.ret(0, RegisterRet::Value(1)).unwrap();
     builder.call(1, RegisterOp::Write(1)).unwrap();
     builder.ret(1, RegisterRet::Done).unwrap();
-    let judgement = check(&Register::new(0), &builder.finish(), &Config::new());
-    assert_eq!(judgement.verdict.evidence().expect("too early").allowed, [RegisterRet::Value(0)]);
+    let judgment = check(&Register::new(0), &builder.finish(), &Config::new());
+    assert_eq!(judgment.verdict.evidence().expect("too early").allowed, [RegisterRet::Value(0)]);
 }

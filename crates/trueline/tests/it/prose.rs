@@ -639,7 +639,7 @@ mod partners {
             let mut group = group.to_vec();
             group.sort_by_key(|op| (spec.place(&history[*op].op), *op));
             let ops: Vec<&S::Op> = group.iter().map(|op| &history[*op].op).collect();
-            spec.synchronise(&spec.initial(), &ops).iter().any(|(_, results)| {
+            spec.synchronize(&spec.initial(), &ops).iter().any(|(_, results)| {
                 group.iter().zip(results).all(|(op, ret)| result(*op).is_none_or(|known| known == ret))
             })
         };
@@ -674,8 +674,8 @@ mod partners {
         let (mut rejected, mut told, mut several) = (0, 0, 0);
         for seed in 0..3000 {
             let history = made_up::<S>(&mut Random::new(seed), &call, &result);
-            let judgement = check(spec, &history, SyncAlgorithm::Auto, &Budget::unlimited());
-            let Some(evidence) = judgement.verdict.evidence() else { continue };
+            let judgment = check(spec, &history, SyncAlgorithm::Auto, &Budget::unlimited());
+            let Some(evidence) = judgment.verdict.evidence() else { continue };
             rejected += 1;
             let shown = history
                 .map(|operation| (format!("{:?}", operation.op), operation.outcome.map(|ret| format!("{ret:?}"))));

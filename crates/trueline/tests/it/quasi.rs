@@ -8,7 +8,7 @@ use trueline::drive::Random;
 use trueline::history::{History, OpId};
 use trueline::judge::quasi::strict::{is_near_the_head, is_not_late};
 use trueline::judge::quasi::{
-    Factors, Optimisations, Pending, Permutations, QuasiAlgorithm, RoundUp, Semantics, SerialList, check,
+    Factors, Optimizations, Pending, Permutations, QuasiAlgorithm, RoundUp, Semantics, SerialList, check,
 };
 use trueline::judge::{self, Budget, Config};
 use trueline::spec::{
@@ -251,7 +251,7 @@ fn by_class<S: Spec<Op: 'static, Ret: 'static>>(container: &Container<S>) {
 fn as_a_whole<S: Spec<Op: 'static, Ret: 'static>>(container: &Container<S>) {
     let all: Vec<Semantics<'_, S::Op, S::Ret>> = (0..4).map(Semantics::whole_domain).collect();
     let mut round_ups: Vec<RoundUp<'_, S>> =
-        all.iter().map(|semantics| RoundUp::new(&container.spec, semantics, Optimisations::all())).collect();
+        all.iter().map(|semantics| RoundUp::new(&container.spec, semantics, Optimizations::all())).collect();
     let mut counts = Counts::default();
     let mut nearly = 0;
     for seed in 0..histories() {
@@ -545,11 +545,11 @@ fn objects_are_judged_one_by_one() {
     let history = builder.finish();
     assert!(!accepts(&history, &Semantics::by_class(queue_factors(0, 0))));
     let semantics = Semantics::by_class(queue_factors(0, 1));
-    let judgement = check(&Queue::new(), &history, &semantics, QuasiAlgorithm::Auto, &Budget::unlimited());
-    let witness = judgement.verdict.witness().expect("two change places");
+    let judgment = check(&Queue::new(), &history, &semantics, QuasiAlgorithm::Auto, &Budget::unlimited());
+    let witness = judgment.verdict.witness().expect("two change places");
     assert_eq!(witness.order, (0..8).map(OpId).collect::<Vec<_>>());
     assert_eq!(witness.permuted, [0, 5, 2, 6, 1, 7, 3, 4].map(OpId));
-    assert_eq!(judgement.stats.criterion.as_deref(), Some("quasi linearizable by class (enqueue 0, dequeue 1)"));
+    assert_eq!(judgment.stats.criterion.as_deref(), Some("quasi linearizable by class (enqueue 0, dequeue 1)"));
 }
 
 #[test]
@@ -767,7 +767,7 @@ fn algorithm_1_as_printed_misses_sequentializations_of_three_overlapping_calls()
     let nothing = |_: &[(&QueueOp<u8>, &QueueRet<u8>)]| false;
     let semantics = Semantics::of_program(Factors::new(), &nothing);
     let queue = Queue::new();
-    let mut round_up = RoundUp::new(&queue, &semantics, Optimisations::none());
+    let mut round_up = RoundUp::new(&queue, &semantics, Optimizations::none());
     assert_eq!(round_up.check(&history, &Budget::unlimited()).stats.sequentializations, 6);
 }
 
@@ -794,16 +794,16 @@ fn permutations_are_counted_as_the_paper_counts_them() {
     let serial = SerialList::of_program(&Queue::new(), &[], &program, &[const { QueueOp::Dequeue }; 4]);
     let semantics = Semantics::of_program(queue_factors(2, 2), &serial);
     let queue = Queue::new();
-    let mut plain = RoundUp::new(&queue, &semantics, Optimisations::none());
+    let mut plain = RoundUp::new(&queue, &semantics, Optimizations::none());
     let stats = plain.check(&history, &Budget::unlimited()).stats;
     assert_eq!((stats.sequentializations, stats.permutations), (4, 4 * 28));
     // The optimizations reduce the number of permutations, and the verdict is the same. The four dequeues are equal, so
     // their permutations are, too.
-    let mut optimised = RoundUp::new(&queue, &semantics, Optimisations::all());
-    let judgement = optimised.check(&history, &Budget::unlimited());
-    assert!(judgement.verdict.is_rejected());
-    assert!(judgement.stats.permutations < stats.permutations / 2, "{:?}", judgement.stats);
-    let again = optimised.check(&history, &Budget::unlimited());
+    let mut optimized = RoundUp::new(&queue, &semantics, Optimizations::all());
+    let judgment = optimized.check(&history, &Budget::unlimited());
+    assert!(judgment.verdict.is_rejected());
+    assert!(judgment.stats.permutations < stats.permutations / 2, "{:?}", judgment.stats);
+    let again = optimized.check(&history, &Budget::unlimited());
     assert!(again.verdict.is_rejected());
     assert_eq!(again.stats.permutations, 0);
 }

@@ -81,9 +81,9 @@ fn is_easy<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) {
     // The automatic choice first tries without the rule.
     let by_name = Config::new().algorithm(Algorithm::JustInTimeGraph).rules(Rules::ALL);
     for (config, most) in [(by_name, 4), (Config::new(), 16)] {
-        let judgement = check(spec, history, &config);
-        assert!(judgement.verdict.is_accepted());
-        let visited = judgement.stats.configurations;
+        let judgment = check(spec, history, &config);
+        assert!(judgment.verdict.is_accepted());
+        let visited = judgment.stats.configurations;
         assert!(visited < most * operations, "{visited} configurations for {operations} operations");
     }
     // Without the rule, the search does not finish.

@@ -249,7 +249,7 @@ fn steps_are_sound<F: Family>(count: u32, seed: u64) {
     assert!(accepted * 10 >= count && steps > accepted, "too few to mean much: {accepted} of {count}, {steps} steps");
 }
 
-/// Without time for a single judgement, the failing prefix remains, and no operation is known to be needed. The same
+/// Without time for a single judgment, the failing prefix remains, and no operation is known to be needed. The same
 /// holds if shrinking was canceled, but then the remaining history is judged as it is.
 #[test]
 fn without_time_the_failing_prefix_is_left() {

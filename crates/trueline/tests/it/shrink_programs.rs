@@ -7,7 +7,7 @@ use std::time::Duration;
 use trueline::drive::systematic::Search;
 use trueline::drive::unique;
 use trueline::primitives::{AtomicU64, Mutex, Ordering::SeqCst, spin_hint};
-use trueline::test::{Against, Exploration, Failure, FailureKind, Modelled, Outcome, Shared, Smallest, Test, call};
+use trueline::test::{Against, Exploration, Failure, FailureKind, Modeled, Outcome, Shared, Smallest, Test, call};
 
 /// A time limit that no test reaches: each ends when there is nothing left to try.
 const LONG: Duration = Duration::from_secs(86_400);
@@ -44,7 +44,7 @@ impl Stack {
     }
 }
 
-type Stacks = Test<Stack, Shared<Stack>, Modelled<Vec<u64>>>;
+type Stacks = Test<Stack, Shared<Stack>, Modeled<Vec<u64>>>;
 
 fn stack() -> Stacks {
     trueline::test(Stack::default)
@@ -272,7 +272,7 @@ fn roles_and_workers_are_kept() {
     assert_eq!((smallest.calls, smallest.preemptions), (3, Some(1)), "{failure}");
 }
 
-type Counter = Test<AtomicU64, Shared<AtomicU64>, Modelled<u64>>;
+type Counter = Test<AtomicU64, Shared<AtomicU64>, Modeled<u64>>;
 
 /// A test in which two threads may draw the same number.
 fn draw() -> Counter {
@@ -295,7 +295,7 @@ fn draw() -> Counter {
         .forgetful()
 }
 
-type Met = Test<(AtomicU64, Meeting), Shared<(AtomicU64, Meeting)>, Modelled<u64>>;
+type Met = Test<(AtomicU64, Meeting), Shared<(AtomicU64, Meeting)>, Modeled<u64>>;
 
 /// A test in which the first two threads draw the same number in every schedule, so that real threads also fail.
 fn draw_together() -> Met {

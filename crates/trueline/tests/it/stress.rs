@@ -46,7 +46,7 @@ impl Meeting {
 type Counter = (AtomicU64, Meeting);
 
 /// A test in which the first two threads draw the same number, in every run.
-fn lost_update() -> trueline::test::Test<Counter, trueline::test::Shared<Counter>, trueline::test::Modelled<u64>> {
+fn lost_update() -> trueline::test::Test<Counter, trueline::test::Shared<Counter>, trueline::test::Modeled<u64>> {
     trueline::test(Counter::default)
         .model(0_u64)
         .operation(

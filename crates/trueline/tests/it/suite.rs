@@ -29,7 +29,7 @@ fn every_checker_gives_the_verdict() {
                 let config = Config::new().algorithm(algorithm.clone()).partition(partition);
                 let spec = named::spec(spec, Options::new()).unwrap_or_else(|error| panic!("{file}: {error}"));
                 let judged = spec.judge(history, &config).unwrap_or_else(|error| panic!("{file}: {error}"));
-                let verdict = &judged.judgement().verdict;
+                let verdict = &judged.judgment().verdict;
                 match verdict {
                     Verdict::Unknown(limit) if matches!(limit.kind, LimitKind::Refused(_)) => {
                         refusals.push(format!("{file} by {algorithm}, by key: {partition}: {limit}"));

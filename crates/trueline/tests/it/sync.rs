@@ -59,7 +59,7 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
                         let group: Vec<&(u32, S::Op)> =
                             (0..by_place.len()).filter(member).map(|at| &by_place[at]).collect();
                         let ops: Vec<&S::Op> = group.iter().map(|(_, op)| op).collect();
-                        for (next, results) in self.spec.synchronise(&state, &ops) {
+                        for (next, results) in self.spec.synchronize(&state, &ops) {
                             let results: Vec<_> = group.iter().map(|(process, _)| *process).zip(results).collect();
                             possible.push((next, results));
                         }
@@ -225,7 +225,7 @@ fn false_partners<S: SyncSpec>(
         if !ops.is_sorted_by_key(|op| spec.place(op)) {
             return false;
         }
-        let outcomes = spec.synchronise(&spec.initial(), &ops);
+        let outcomes = spec.synchronize(&spec.initial(), &ops);
         outcomes.iter().any(|(_, results)| {
             let is_own = |(id, result): (&OpId, &S::Ret)| {
                 // An execution that has not returned by then may still return any result, unless it never returns and
@@ -375,8 +375,8 @@ fn objects_are_judged_one_by_one() {
     builder.call_on(right, 1, ChannelOp::Receive).expect("well formed");
     builder.ret(1, ChannelRet::Value(1)).expect("well formed");
     builder.ret(0, ChannelRet::Done).expect("well formed");
-    let judgement = check(&Channel::new(), &builder.finish(), SyncAlgorithm::Auto, &Budget::unlimited());
-    let evidence = judgement.verdict.evidence().expect("they are on different channels").clone();
+    let judgment = check(&Channel::new(), &builder.finish(), SyncAlgorithm::Auto, &Budget::unlimited());
+    let evidence = judgment.verdict.evidence().expect("they are on different channels").clone();
     assert!(evidence.allowed.is_empty() && [OpId(0), OpId(1)].contains(&evidence.refused));
 }
 
@@ -386,7 +386,7 @@ fn late_second_steps_are_refused_where_they_matter() {
     let mut builder = History::builder();
     builder.call(0, ChannelOp::Send(3)).expect("well formed");
     let history = builder.finish();
-    let refused = TwoStep::new(&TimeoutChannel::new()).history(&history, true).expect_err("one or two synchronise");
+    let refused = TwoStep::new(&TimeoutChannel::new()).history(&history, true).expect_err("one or two synchronize");
     assert!(refused.contains("depends on when they come"));
     assert!(TwoStep::new(&TimeoutChannel::new()).history(&history, false).is_ok());
 }

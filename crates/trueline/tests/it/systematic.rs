@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use trueline::drive::systematic::{Ended, Execution, Program, Report, Search, Settings, explore, replay};
-use trueline::drive::{Behaviour, Call, Clock, Handle, Instance, Kind, Random, Timed};
+use trueline::drive::{Behavior, Call, Clock, Handle, Instance, Kind, Random, Timed};
 use trueline::history::{Argument as _, EventKind, Value};
 use trueline::primitives::{self, AtomicU64, Condvar, MutexGuard, Ordering::SeqCst, choose, spin_hint};
 
@@ -129,7 +129,7 @@ fn program(threads: &[Vec<Vec<Instruction>>]) -> Program {
             number += 1;
             Call { operation: number - 1, argument: Value::Null }
         });
-        Behaviour::Calls(calls.collect())
+        Behavior::Calls(calls.collect())
     });
     let threads = threads.collect();
     let kinds: Vec<Kind> = (0..operations.len()).map(|name| Kind::new(&format!("op{name}"), |_| Value::Null)).collect();
@@ -587,7 +587,7 @@ mod tests_with_types {
     use trueline::test::{Against, Exploration, FailureKind, Meaning, Test, call};
 
     /// A test of a ticket counter: correct with an atomic update, faulty with a load and a store.
-    fn tickets(is_right: bool) -> Test<AtomicU64, trueline::test::Shared<AtomicU64>, trueline::test::Modelled<u64>> {
+    fn tickets(is_right: bool) -> Test<AtomicU64, trueline::test::Shared<AtomicU64>, trueline::test::Modeled<u64>> {
         trueline::test(|| AtomicU64::new(0))
             .model(0_u64)
             .operation(

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-use trueline::test::{Modelled, Shared, Test, TooLittle};
+use trueline::test::{Modeled, Shared, Test, TooLittle};
 
-type Counter = Test<AtomicU64, Shared<AtomicU64>, Modelled<u64>>;
+type Counter = Test<AtomicU64, Shared<AtomicU64>, Modeled<u64>>;
 
 fn counter() -> Counter {
     trueline::test(|| AtomicU64::new(0)).model(0_u64).forgetful().operation(

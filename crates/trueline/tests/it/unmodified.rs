@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trueline::drive::systematic::{Ended, Execution, Program, Report, Search, Settings, explore};
-use trueline::drive::{Behaviour, Call, Clock, Handle, Instance, Kind, Timed};
+use trueline::drive::{Behavior, Call, Clock, Handle, Instance, Kind, Timed};
 use trueline::history::Value;
 use trueline_sync::hint::spin_loop;
 use trueline_sync::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::SeqCst};
@@ -51,7 +51,7 @@ fn seen<O: Send + Sync + 'static>(
     let kinds = operations.iter().map(|_| Kind::new("operation", |_| Value::Null)).collect::<Vec<_>>();
     let calls = |calls: &&[u32]| {
         let call = |operation: &u32| Call { operation: *operation, argument: Value::Null };
-        Behaviour::Calls(calls.iter().map(call).collect())
+        Behavior::Calls(calls.iter().map(call).collect())
     };
     let program = Program {
         make: Arc::new(move || Arc::new(Scripted { object: Arc::new(make()), operations: Arc::clone(&operations) })),

@@ -3,7 +3,7 @@
 use trueline::history::{Interval, ProcessId, RawHistory, Record, Value, from_intervals};
 use trueline::judge::{Algorithm, Config};
 use trueline::named::{self, Options};
-use trueline::verdict::{Contradiction, Judgement, Verdict};
+use trueline::verdict::{Contradiction, Judgment, Verdict};
 
 /// A deterministic generator of random numbers.
 struct Dice(u64);
@@ -75,9 +75,9 @@ fn intervals(dice: &mut Dice, shape: &Shape) -> Vec<Interval<Record, Value>> {
     intervals
 }
 
-fn judged(history: &RawHistory, config: Config) -> Judgement<String> {
+fn judged(history: &RawHistory, config: Config) -> Judgment<String> {
     let spec = named::spec("cas-register:0", Options::new()).expect("there is such a specification");
-    spec.judge(history.clone(), &config).expect("it can be read").judgement().clone()
+    spec.judge(history.clone(), &config).expect("it can be read").judgment().clone()
 }
 
 /// Compares the verdicts with and without hints, half of which are wrong, with the definition.
@@ -173,9 +173,9 @@ fn contradictions_are_reported() {
         )
     };
     let contradiction = |intervals: Vec<Interval<Record, Value>>| {
-        let judgement = judged(&from_intervals(intervals).expect("a history"), Config::new());
-        assert!(judgement.verdict.is_accepted());
-        judgement.stats.versions.expect("there are versions").contradiction
+        let judgment = judged(&from_intervals(intervals).expect("a history"), Config::new());
+        assert!(judgment.verdict.is_accepted());
+        judgment.stats.versions.expect("there are versions").contradiction
     };
     let op = trueline::history::OpId;
     assert_eq!(contradiction(vec![write(0, 1, 1, 2, 1), write(1, 2, 3, 4, 2), read(2, 2, 5, 6, 2)]), None);

@@ -6,7 +6,7 @@ use trueline::judge::sync::{SyncAlgorithm, check as check_sync};
 use trueline::judge::{self, Budget, Config, check};
 use trueline::spec::sync::Exchanger;
 use trueline::spec::{Register, RegisterOp, RegisterRet};
-use trueline::verdict::{Judgement, Passed, Verdict};
+use trueline::verdict::{Judgment, Passed, Verdict};
 use trueline::view::terminal::{self, Letters};
 use trueline::view::timeline::{Label, Mark, Outcome, Places, Timeline, visible};
 use trueline::view::{Report, html, svg};
@@ -68,10 +68,10 @@ fn debug_label<Op: std::fmt::Debug>(op: &Op) -> Label {
 }
 
 /// Returns the timeline of a history, with results as text.
-fn drawn<Op: std::fmt::Debug, Ret: std::fmt::Debug>(history: &History<Op, Ret>, judgement: Judgement<Ret>) -> Timeline {
+fn drawn<Op: std::fmt::Debug, Ret: std::fmt::Debug>(history: &History<Op, Ret>, judgment: Judgment<Ret>) -> Timeline {
     let shown =
         history.map(|operation| (format!("{:?}", operation.op), operation.outcome.map(|result| format!("{result:?}"))));
-    Timeline::new(&shown, |op: &String| Label::of(op)).with_judgement(&judgement.map(|result| format!("{result:?}")))
+    Timeline::new(&shown, |op: &String| Label::of(op)).with_judgment(&judgment.map(|result| format!("{result:?}")))
 }
 
 /// Asserts the invariants that all drawings rely on.
@@ -137,9 +137,9 @@ fn laws_of_the_layout() {
     let mut outcomes = [0; 2];
     for _ in 0..2_000 {
         let history = random_register(&mut random);
-        let judgement = check(&Register::new(0), &history, &Config::new());
-        outcomes[usize::from(judgement.verdict.is_accepted())] += 1;
-        let timeline = drawn(&history, judgement);
+        let judgment = check(&Register::new(0), &history, &Config::new());
+        outcomes[usize::from(judgment.verdict.is_accepted())] += 1;
+        let timeline = drawn(&history, judgment);
         check_laws(&timeline);
         for most in 1..history.len() {
             let part = timeline.near_problem(most);
@@ -159,10 +159,10 @@ fn partners_are_linked() {
     let (mut links, mut rejected) = (0, 0);
     for _ in 0..2_000 {
         let history = random_history(&mut random, 4, 6, |random| random.below(3), |random, _| random.below(3));
-        let judgement = check_sync(&Exchanger::new(), &history, SyncAlgorithm::Auto, &Budget::unlimited());
-        rejected += usize::from(judgement.verdict.is_rejected());
-        let linearization = judgement.verdict.linearization().expect("no limits");
-        let timeline = drawn(&history, judgement);
+        let judgment = check_sync(&Exchanger::new(), &history, SyncAlgorithm::Auto, &Budget::unlimited());
+        rejected += usize::from(judgment.verdict.is_rejected());
+        let linearization = judgment.verdict.linearization().expect("no limits");
+        let timeline = drawn(&history, judgment);
         check_laws(&timeline);
         let drawn: Vec<Vec<OpId>> =
             timeline.groups().map(|group| group.iter().map(|bar| OpId(*bar)).collect()).collect();
@@ -210,14 +210,14 @@ fn an_excerpt_has_what_is_near_the_problem() {
         builder.ret(0, RegisterRet::Done).expect("open");
     }
     let history = builder.finish();
-    let judgement = check(&Register::new(0), &history, &Config::new());
+    let judgment = check(&Register::new(0), &history, &Config::new());
     let shown = history.map(|operation| (operation.op.clone(), operation.outcome.map(|result| format!("{result:?}"))));
-    let order = judgement.verdict.linearization().expect("no limits").order;
+    let order = judgment.verdict.linearization().expect("no limits").order;
     let states = judge::states(&Register::new(0), &history, &order);
-    let judgement = judgement.map(|result| format!("{result:?}"));
-    let whole = Timeline::new(&shown, debug_label).with_judgement(&judgement).with_states(states.clone());
-    let excerpt = Timeline::excerpt(&shown, debug_label, &judgement.verdict, None, 50)
-        .with_judgement(&judgement)
+    let judgment = judgment.map(|result| format!("{result:?}"));
+    let whole = Timeline::new(&shown, debug_label).with_judgment(&judgment).with_states(states.clone());
+    let excerpt = Timeline::excerpt(&shown, debug_label, &judgment.verdict, None, 50)
+        .with_judgment(&judgment)
         .with_states(states);
     assert!(excerpt.bars.len() < 110, "{}", excerpt.bars.len());
     check_laws(&excerpt);
@@ -254,11 +254,11 @@ fn hostile_texts_stay_text() {
         let mut evidence = trueline::verdict::Evidence::at(OpId(0), 1);
         (evidence.prefix, evidence.open) = (vec![OpId(1)], vec![OpId(1)]);
         (evidence.allowed, evidence.all_allowed, evidence.is_first) = (vec![text.to_owned()], true, true);
-        let judgement = Judgement::new(Verdict::Rejected(evidence), Default::default());
-        let report = Report::new(text, text, (2, 1), &judgement, |id| history.named(id));
+        let judgment = Judgment::new(Verdict::Rejected(evidence), Default::default());
+        let report = Report::new(text, text, (2, 1), &judgment, |id| history.named(id));
         let state = Passed::new(OpId(1), text, format!("{text}{text}"));
         let timeline = Timeline::new(&history, |op: &String| Label { key: Some(visible(text)), ..Label::of(op) })
-            .with_judgement(&judgement)
+            .with_judgment(&judgment)
             .with_states(vec![state])
             .with_report(&report);
         let page = html::render(&timeline, &html::Settings::default());
@@ -393,9 +393,9 @@ fn terminals_of_any_width() {
     let mut rejected = 0;
     for _ in 0..300 {
         let history = random_register(&mut random);
-        let judgement = check(&Register::new(0), &history, &Config::new());
-        rejected += usize::from(judgement.verdict.is_rejected());
-        let mut timeline = drawn(&history, judgement);
+        let judgment = check(&Register::new(0), &history, &Config::new());
+        rejected += usize::from(judgment.verdict.is_rejected());
+        let mut timeline = drawn(&history, judgment);
         for bar in &mut timeline.bars {
             bar.label.text = bar.label.text.repeat(1 + usize::try_from(random.below(4)).expect("small"));
         }

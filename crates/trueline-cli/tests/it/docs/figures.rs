@@ -142,7 +142,7 @@ const FIGURES: [(&str, &str, &str, &str); 38] = [
         "`laarman-map-faulty-delete`",
         "8.2 ± 3.6",
     ),
-    ("docs/src/synchronising.md", "of 16 clients is judged in 276 ms", "synchronous channel, 16 clients", "276.4 ms"),
+    ("docs/src/synchronizing.md", "of 16 clients is judged in 276 ms", "synchronous channel, 16 clients", "276.4 ms"),
 ];
 
 #[test]

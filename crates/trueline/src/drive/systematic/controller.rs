@@ -13,7 +13,7 @@ use super::schedule::{Schedule, Scribe};
 use super::strategy::{MOST_TASKS, Pending, Strategy, Tasks, Transition, View, members, only};
 use super::trace::{Entry, What};
 use crate::drive::run::{Called, Caller, message};
-use crate::drive::{Behaviour, Call, Clock, Handle, Random, Worker};
+use crate::drive::{Behavior, Call, Clock, Handle, Random, Worker};
 use crate::history::Value;
 use crate::primitives::{
     self, Access, AccessKind, Blocking, Cancellable, Cancellation, Cancelled, Place, Seen, Wake, World,
@@ -673,8 +673,8 @@ impl Controller {
     fn calls(&self, me: usize, handle: &mut dyn Handle) {
         self.state.borrow_mut().current = me;
         match &self.program.threads[me] {
-            Behaviour::Calls(calls) => calls.iter().for_each(|call| drop(self.call(me, call, handle))),
-            Behaviour::Chooses(choose) => {
+            Behavior::Calls(calls) => calls.iter().for_each(|call| drop(self.call(me, call, handle))),
+            Behavior::Chooses(choose) => {
                 let number = |count: usize| u32::try_from(count).expect("few threads");
                 let seed = self.program.seed ^ (me as u64).wrapping_mul(0x9e37_79b9);
                 let worker = Worker {

@@ -25,7 +25,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use trueline::drive::systematic::{Program, Settings, explore};
-//! use trueline::drive::{Behaviour, Call, Clock, Handle, Instance, Kind, Timed};
+//! use trueline::drive::{Behavior, Call, Clock, Handle, Instance, Kind, Timed};
 //! use trueline::history::Value;
 //! use trueline::primitives::{AtomicU64, Ordering::SeqCst};
 //!
@@ -53,7 +53,7 @@
 //! let program = Program {
 //!     make: Arc::new(|| Arc::new(Tickets::default())),
 //!     kinds: Arc::from([Kind::new("draw", |_| Value::Null)]),
-//!     threads: vec![Behaviour::Calls(vec![draw]); 2],
+//!     threads: vec![Behavior::Calls(vec![draw]); 2],
 //!     before: Vec::new(),
 //!     after: Vec::new(),
 //!     operations: 1,
@@ -98,7 +98,7 @@ pub use pulse::{Doing, Monitor, Pulse};
 pub use schedule::Schedule;
 pub use trace::Step;
 
-use super::{Behaviour, Call, Instance, Kind};
+use super::{Behavior, Call, Instance, Kind};
 use crate::history::{History, Value};
 
 /// The panic message for an object whose executions are not reproducible.
@@ -113,7 +113,7 @@ pub struct Program {
     /// The operations.
     pub kinds: Arc<[Kind]>,
     /// The behavior of each thread; at most 64 threads.
-    pub threads: Vec<Behaviour>,
+    pub threads: Vec<Behavior>,
     /// The calls before the threads start, by a separate process.
     pub before: Vec<Call>,
     /// The calls after the threads are done, by the same process as those before.

@@ -37,7 +37,7 @@ use super::{Algorithm, Budget, Config};
 use crate::history::{EventKind, History, OpId};
 use crate::spec::interval::IntervalSpec;
 use crate::verdict::{
-    Judgement, Limit, LimitKind, ProgressEvidence, ProgressVerdict, Stats, Synchronisations, Verdict,
+    Judgment, Limit, LimitKind, ProgressEvidence, ProgressVerdict, Stats, Synchronizations, Verdict,
 };
 use search::Search;
 use task::{Member, Step, Task};
@@ -74,8 +74,8 @@ pub enum IntervalAlgorithm {
 /// builder.call(1, SignalOp::SignalDown)?;
 /// builder.ret(1, ())?;
 /// builder.ret(0, ())?;
-/// let judgement = check(&Signal, &builder.finish(), IntervalAlgorithm::Search, &Budget::unlimited());
-/// let witness = judgement.verdict.witness().expect("it is interval-linearizable");
+/// let judgment = check(&Signal, &builder.finish(), IntervalAlgorithm::Search, &Budget::unlimited());
+/// let witness = judgment.verdict.witness().expect("it is interval-linearizable");
 /// let steps: Vec<_> = witness.groups().collect();
 /// assert_eq!(steps, [[OpId(0), OpId(1)], [OpId(0), OpId(2)]]);
 ///
@@ -85,8 +85,8 @@ pub enum IntervalAlgorithm {
 /// builder.call(1, SignalOp::WaitForSignalUp)?;
 /// builder.ret(1, ())?;
 /// builder.ret(0, ())?;
-/// let judgement = check(&Signal, &builder.finish(), IntervalAlgorithm::Search, &Budget::unlimited());
-/// assert_eq!(judgement.verdict.evidence().expect("it is too early").refused, OpId(0));
+/// let judgment = check(&Signal, &builder.finish(), IntervalAlgorithm::Search, &Budget::unlimited());
+/// assert_eq!(judgment.verdict.evidence().expect("it is too early").refused, OpId(0));
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 pub fn check<S: IntervalSpec>(
@@ -94,18 +94,18 @@ pub fn check<S: IntervalSpec>(
     history: &History<S::Op, S::Ret>,
     algorithm: IntervalAlgorithm,
     budget: &Budget,
-) -> Judgement<S::Ret> {
+) -> Judgment<S::Ret> {
     let started = Instant::now();
     let mut judge = Judge { spec, algorithm, meter: Meter::start(budget), states: 0 };
     let verdict = explain::safety(history, &mut judge);
-    explain::judgement(history, verdict, &judge.meter, judge.states, started)
+    explain::judgment(history, verdict, &judge.meter, judge.states, started)
 }
 
 /// Judges whether a history is interval-linearizable, as a [`Config`] says: `auto` and `brute` are supported, and any
 /// other algorithm is refused.
 #[doc(hidden)]
-pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
-    let mut judgement = match &config.algorithm {
+pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgment<S::Ret> {
+    let mut judgment = match &config.algorithm {
         Algorithm::Auto => check(spec, history, IntervalAlgorithm::Search, &config.budget),
         Algorithm::Brute => check(spec, history, IntervalAlgorithm::Brute, &config.budget),
         _ => {
@@ -113,12 +113,12 @@ pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config
                 LimitKind::Refused("its operations take effect in several steps, which auto and brute can judge");
             let events = u32::try_from(history.events().len()).unwrap_or(u32::MAX);
             let verdict = Verdict::Unknown(Limit { kind, event: 0, events });
-            Judgement { verdict, stats: Stats { partitions: history.object_count(), ..Stats::default() } }
+            Judgment { verdict, stats: Stats { partitions: history.object_count(), ..Stats::default() } }
         }
     };
-    judgement.stats.algorithm = config.algorithm.to_string();
-    judgement.stats.choice = (config.algorithm == Algorithm::Auto).then(|| "search just in time, by steps".to_owned());
-    judgement
+    judgment.stats.algorithm = config.algorithm.to_string();
+    judgment.stats.choice = (config.algorithm == Algorithm::Auto).then(|| "search just in time, by steps".to_owned());
+    judgment
 }
 
 /// Judges whether executions that are stuck at the end of a history should have returned, as [defined](self#progress).
@@ -210,7 +210,7 @@ impl<'s, S: IntervalSpec> Judge<'s, S> {
 }
 
 impl<S: IntervalSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
-    fn explain(&mut self, cut: &Cut<'_, S::Op, S::Ret>) -> Result<Option<Synchronisations>, LimitKind> {
+    fn explain(&mut self, cut: &Cut<'_, S::Op, S::Ret>) -> Result<Option<Synchronizations>, LimitKind> {
         let steps = self.linearize(&self.task(cut, false), false)?;
         Ok(steps.map(|steps| groups(&steps)))
     }
@@ -222,7 +222,7 @@ impl<S: IntervalSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
     fn progress(
         &mut self,
         cut: &Cut<'_, S::Op, S::Ret>,
-    ) -> Result<Result<Synchronisations, ProgressVerdict<S::Ret>>, LimitKind> {
+    ) -> Result<Result<Synchronizations, ProgressVerdict<S::Ret>>, LimitKind> {
         let (task, returned) = (self.task(cut, false), self.task(cut, true));
         if let Some(steps) = self.linearize(&returned, true)? {
             return Ok(Ok(groups(&steps)));
@@ -234,13 +234,13 @@ impl<S: IntervalSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
             // All executions that returned are explained without an end of the others, but some of the others could
             // have continued.
             Some(steps) => {
-                ProgressEvidence { anticipated: groups(&further(&task, &steps)), synchronisations: groups(&steps) }
+                ProgressEvidence { anticipated: groups(&further(&task, &steps)), synchronizations: groups(&steps) }
             }
             // Some executions that returned need others to have ended that did not return.
             None => {
                 let ends_stuck = |step: &&Step| step.iter().any(|(op, ends)| *ends && !task.has_returned(*op));
                 let anticipated: Vec<Step> = steps.iter().filter(ends_stuck).cloned().collect();
-                ProgressEvidence { anticipated: groups(&anticipated), synchronisations: groups(&steps) }
+                ProgressEvidence { anticipated: groups(&anticipated), synchronizations: groups(&steps) }
             }
         };
         Ok(Err(ProgressVerdict::Rejected(evidence)))
@@ -248,7 +248,7 @@ impl<S: IntervalSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
 }
 
 /// Returns the executions that take part in each step.
-fn groups(steps: &[Step]) -> Synchronisations {
+fn groups(steps: &[Step]) -> Synchronizations {
     steps.iter().map(|step| step.iter().map(|(op, _)| *op).collect()).collect()
 }
 

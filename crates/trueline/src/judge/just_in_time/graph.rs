@@ -14,10 +14,10 @@ use crate::judge::search::depth_first::Memory;
 use crate::judge::worker::Search;
 use crate::judge::{Algorithm, Budget, Config, Rules};
 use crate::spec::Spec;
-use crate::verdict::Judgement;
+use crate::verdict::Judgment;
 
 /// Judges a history by just-in-time search, remembering failed configurations.
-pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     crate::judge::check(spec, history, &Config::plain(Algorithm::JustInTimeGraph, budget))
 }
 

@@ -15,10 +15,10 @@ use crate::judge::search::depth_first::Memory;
 use crate::judge::worker::Search;
 use crate::judge::{Algorithm, Budget, Config, Rules};
 use crate::spec::Spec;
-use crate::verdict::Judgement;
+use crate::verdict::Judgment;
 
 /// Judges a history by just-in-time tree search.
-pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     crate::judge::check(spec, history, &Config::plain(Algorithm::JustInTimeTree, budget))
 }
 

@@ -30,7 +30,7 @@ mod zones;
 use super::{Algorithm, Budget, Config};
 use crate::history::History;
 use crate::spec::{Spec, Standard, Taken};
-use crate::verdict::Judgement;
+use crate::verdict::Judgment;
 
 /// Judges a history by the monitor of its type, partitioned if the specification has keys.
 ///
@@ -49,9 +49,9 @@ use crate::verdict::Judgement;
 /// }
 /// builder.call(1, StackOp::Pop)?;
 /// builder.ret(1, StackRet::Value(Some(1)))?; // but 2 is on top
-/// let judgement = monitor::check(&Stack::new(), &builder.finish(), &Budget::unlimited());
+/// let judgment = monitor::check(&Stack::new(), &builder.finish(), &Budget::unlimited());
 ///
-/// let evidence = judgement.verdict.evidence().expect("not a stack");
+/// let evidence = judgment.verdict.evidence().expect("not a stack");
 /// assert_eq!(evidence.conflict.len(), 3);
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
@@ -59,7 +59,7 @@ use crate::verdict::Judgement;
 /// # Complexity
 /// That of the monitor, which its file states: O(n), O(n log k) or O(n log n) for n operations of which k overlap;
 /// exponential in the worst case for queues with repeated values.
-pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::new().algorithm(Algorithm::Monitor).budget(budget.clone()))
 }
 

@@ -32,25 +32,25 @@ use super::task::{Found, Task};
 use super::{By, judge_typed};
 use crate::history::{EventKind, History};
 use crate::spec::Spec;
-use crate::verdict::{Judgement, LimitKind, Stats, Verdict};
+use crate::verdict::{Judgment, LimitKind, Stats, Verdict};
 
 /// The paper's second and third optimizations; the first is
 /// [`SerialList::without_duplicates`](super::SerialList::without_duplicates).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Optimisations {
+pub struct Optimizations {
     /// (2) Do not judge a history again.
     pub histories: bool,
     /// (3) Skip sequentializations and permutations that were tried before.
     pub sequences: bool,
 }
 
-impl Default for Optimisations {
+impl Default for Optimizations {
     fn default() -> Self {
         Self::all()
     }
 }
 
-impl Optimisations {
+impl Optimizations {
     /// Both optimizations.
     pub const fn all() -> Self {
         Self { histories: true, sequences: true }
@@ -321,7 +321,7 @@ type Pair<S> = (<S as Spec>::Op, Option<<S as Spec>::Ret>);
 /// ```
 /// use trueline::history::History;
 /// use trueline::judge::Budget;
-/// use trueline::judge::quasi::{Optimisations, RoundUp, Semantics};
+/// use trueline::judge::quasi::{Optimizations, RoundUp, Semantics};
 /// use trueline::spec::{Queue, QueueOp, QueueRet};
 ///
 /// let mut builder = History::builder();
@@ -336,20 +336,20 @@ type Pair<S> = (<S as Spec>::Op, Option<<S as Spec>::Ret>);
 /// let history = builder.finish();
 /// let semantics = Semantics::whole_domain(1);
 /// let queue = Queue::new();
-/// let mut round_up = RoundUp::new(&queue, &semantics, Optimisations::all());
-/// let judgement = round_up.check(&history, &Budget::unlimited());
-/// assert!(judgement.verdict.is_rejected());
-/// assert_eq!((judgement.stats.sequentializations, judgement.stats.permutations), (1, 13));
+/// let mut round_up = RoundUp::new(&queue, &semantics, Optimizations::all());
+/// let judgment = round_up.check(&history, &Budget::unlimited());
+/// assert!(judgment.verdict.is_rejected());
+/// assert_eq!((judgment.stats.sequentializations, judgment.stats.permutations), (1, 13));
 /// // The second time there is nothing left to do.
-/// let judgement = round_up.check(&history, &Budget::unlimited());
-/// assert!(judgement.verdict.is_rejected());
-/// assert_eq!((judgement.stats.sequentializations, judgement.stats.permutations), (0, 0));
+/// let judgment = round_up.check(&history, &Budget::unlimited());
+/// assert!(judgment.verdict.is_rejected());
+/// assert_eq!((judgment.stats.sequentializations, judgment.stats.permutations), (0, 0));
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 pub struct RoundUp<'a, S: Spec> {
     spec: &'a S,
     semantics: &'a Semantics<'a, S::Op, S::Ret>,
-    optimisations: Optimisations,
+    optimizations: Optimizations,
     numbers: HashMap<Pair<S>, u32, hash::Builder>,
     looked: Looked,
     judged: HashMap<Vec<(u32, u32)>, Verdict<S::Ret>, hash::Builder>,
@@ -363,13 +363,13 @@ impl<S: Spec> std::fmt::Debug for RoundUp<'_, S> {
 
 impl<'a, S: Spec> RoundUp<'a, S> {
     /// Returns a checker that has not judged any history yet.
-    pub fn new(spec: &'a S, semantics: &'a Semantics<'a, S::Op, S::Ret>, optimisations: Optimisations) -> Self {
+    pub fn new(spec: &'a S, semantics: &'a Semantics<'a, S::Op, S::Ret>, optimizations: Optimizations) -> Self {
         Self {
             spec,
             semantics,
-            optimisations,
+            optimizations,
             numbers: HashMap::default(),
-            looked: Looked::new(optimisations.sequences),
+            looked: Looked::new(optimizations.sequences),
             judged: HashMap::default(),
         }
     }
@@ -378,7 +378,7 @@ impl<'a, S: Spec> RoundUp<'a, S> {
     ///
     /// # Panics
     /// Panics if the specification contradicts itself, so that a witness that was found cannot be replayed.
-    pub fn check(&mut self, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+    pub fn check(&mut self, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
         let started = Instant::now();
         let mut number = |pair: Pair<S>| {
             let next = u32::try_from(self.numbers.len()).expect("memory ends before 2^32 of them");
@@ -396,7 +396,7 @@ impl<'a, S: Spec> RoundUp<'a, S> {
         let mut identity: Vec<(u32, u32)> = history.events().iter().map(of_event).collect();
         // Histories that differ only in their objects are different too.
         identity.extend(history.operations().iter().map(|operation| (operation.object.0, u32::MAX)));
-        if let Some(verdict) = self.judged.get(&identity).filter(|_| self.optimisations.histories) {
+        if let Some(verdict) = self.judged.get(&identity).filter(|_| self.optimizations.histories) {
             let stats = Stats {
                 algorithm: "enumerate".to_owned(),
                 criterion: Some(self.semantics.to_string()),
@@ -404,16 +404,16 @@ impl<'a, S: Spec> RoundUp<'a, S> {
                 elapsed: started.elapsed(),
                 ..Stats::default()
             };
-            return Judgement { verdict: verdict.clone(), stats };
+            return Judgment { verdict: verdict.clone(), stats };
         }
         let looked = &mut self.looked;
-        let judgement = judge_typed(self.spec, history, self.semantics, budget, &mut |mut judge| {
+        let judgment = judge_typed(self.spec, history, self.semantics, budget, &mut |mut judge| {
             let verdict = judge.judge(&mut By::Enumerate { numbers: &numbers, looked });
-            judge.judgement(verdict, "enumerate", started)
+            judge.judgment(verdict, "enumerate", started)
         });
-        if self.optimisations.histories && !matches!(judgement.verdict, Verdict::Unknown(_)) {
-            self.judged.insert(identity, judgement.verdict.clone());
+        if self.optimizations.histories && !matches!(judgment.verdict, Verdict::Unknown(_)) {
+            self.judged.insert(identity, judgment.verdict.clone());
         }
-        judgement
+        judgment
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! # Three semantics
 //!
-//! The paper has three semantics, which differ. A judgement reports which one was used (`Stats::criterion`).
+//! The paper has three semantics, which differ. A judgment reports which one was used (`Stats::criterion`).
 //!
 //! **(A) [By class](Semantics::by_class)**: definition 4. Places are counted within each class. If classes are disjoint
 //! and none of them contains all operations, then *the order in time between classes does not matter*: a value may be
@@ -99,7 +99,7 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 #[doc(hidden)]
-pub use enumerate::{Optimisations, RoundUp};
+pub use enumerate::{Optimizations, RoundUp};
 #[doc(hidden)]
 pub use permutations::Permutations;
 pub use semantics::{Factors, Pending, Semantics};
@@ -114,7 +114,7 @@ use super::search::problem::Classes;
 use super::{Algorithm, Budget, Config};
 use crate::history::{Event, History, OpId, split};
 use crate::spec::Spec;
-use crate::verdict::{Evidence, Judgement, Limit, LimitKind, MoreFactor, QuasiEvidence, Stats, Verdict, Witness};
+use crate::verdict::{Evidence, Judgment, Limit, LimitKind, MoreFactor, QuasiEvidence, Stats, Verdict, Witness};
 use enumerate::{Counts, Legal, Looked};
 use in_place::Serial;
 use semantics::{Criterion, SerialOrders};
@@ -168,9 +168,9 @@ impl QuasiAlgorithm {
 ///     builder.ret(0, StackRet::Value(Some(value)))?; // the oldest first
 /// }
 /// let history = builder.finish();
-/// let judgement =
+/// let judgment =
 ///     check(&Stack::new(), &history, &Semantics::whole_domain(0), QuasiAlgorithm::Auto, &Budget::unlimited());
-/// let evidence = judgement.verdict.evidence().expect("it is no stack");
+/// let evidence = judgment.verdict.evidence().expect("it is no stack");
 /// assert_eq!(evidence.quasi.as_ref().map(|quasi| quasi.more), Some(MoreFactor::By(1)));
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
@@ -183,7 +183,7 @@ pub fn check<S: Spec + ?Sized>(
     semantics: &Semantics<'_, S::Op, S::Ret>,
     algorithm: QuasiAlgorithm,
     budget: &Budget,
-) -> Judgement<S::Ret> {
+) -> Judgment<S::Ret> {
     judge_typed(spec, history, semantics, budget, &mut |mut judge| {
         let started = Instant::now();
         let verdict = match algorithm {
@@ -196,7 +196,7 @@ pub fn check<S: Spec + ?Sized>(
                 judge.judge(&mut By::Enumerate { numbers: &numbers, looked: &mut looked })
             }
         };
-        judge.judgement(verdict, algorithm.name(), started)
+        judge.judgment(verdict, algorithm.name(), started)
     })
 }
 
@@ -206,8 +206,8 @@ fn judge_typed<S: Spec + ?Sized>(
     history: &History<S::Op, S::Ret>,
     semantics: &Semantics<'_, S::Op, S::Ret>,
     budget: &Budget,
-    judge: &mut dyn FnMut(Judge<'_>) -> Judgement<ResultId>,
-) -> Judgement<S::Ret> {
+    judge: &mut dyn FnMut(Judge<'_>) -> Judgment<ResultId>,
+) -> Judgment<S::Ret> {
     let case = Typed::new(spec, Cow::Borrowed(history));
     let serial = semantics.serial_orders(history);
     let criterion = semantics.of_history(history, serial.as_ref().map(|serial| serial as &dyn SerialOrders));
@@ -221,7 +221,7 @@ pub fn judge<S: Spec + ?Sized>(
     history: &History<S::Op, S::Ret>,
     semantics: &Semantics<'_, S::Op, S::Ret>,
     config: &Config,
-) -> Judgement<S::Ret> {
+) -> Judgment<S::Ret> {
     let algorithm = match config.algorithm {
         Algorithm::Auto => QuasiAlgorithm::Auto,
         Algorithm::Brute => QuasiAlgorithm::Brute,
@@ -229,7 +229,7 @@ pub fn judge<S: Spec + ?Sized>(
             return judge_typed(spec, history, semantics, &config.budget, &mut |judge| {
                 let refused = LimitKind::Refused("quasi linearizability is judged by auto or brute");
                 let verdict = Verdict::Unknown(judge.limit(refused));
-                judge.judgement(verdict, &config.algorithm.to_string(), Instant::now())
+                judge.judgment(verdict, &config.algorithm.to_string(), Instant::now())
             });
         }
     };
@@ -263,7 +263,7 @@ impl<'a> Judge<'a> {
         Self { case, criterion, meter: Meter::start(budget), counts: Counts::default(), states: 0 }
     }
 
-    fn judgement(&self, verdict: Verdict<ResultId>, algorithm: &str, started: Instant) -> Judgement<ResultId> {
+    fn judgment(&self, verdict: Verdict<ResultId>, algorithm: &str, started: Instant) -> Judgment<ResultId> {
         let stats = Stats {
             algorithm: algorithm.to_owned(),
             criterion: Some(self.criterion.name.clone()),
@@ -276,7 +276,7 @@ impl<'a> Judge<'a> {
             elapsed: started.elapsed(),
             ..Stats::default()
         };
-        Judgement { verdict, stats }
+        Judgment { verdict, stats }
     }
 
     fn limit(&self, kind: LimitKind) -> Limit {

@@ -43,10 +43,10 @@
 //! A unit counts as needed if [`check`] cannot decide within its share of the time, and is reported as undecided.
 //!
 //! # Complexity
-//! O(c log n) judgements for a core of c operations in n; each has a limited time.
+//! O(c log n) judgments for a core of c operations in n; each has a limited time.
 
 mod calls;
-mod minimise;
+mod minimize;
 mod oracle;
 mod weaker;
 
@@ -56,7 +56,7 @@ use std::time::{Duration, Instant};
 
 use hashbrown::{HashMap, HashSet};
 
-use self::minimise::{Choice, Small, Step, Unit};
+use self::minimize::{Choice, Small, Step, Unit};
 use self::oracle::{Answer, Oracle};
 use self::weaker::{Beginning, Histories, Weaken};
 use super::erased::{Case, SPANS, Typed};
@@ -158,8 +158,8 @@ impl Limits {
 pub fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, limits: &Limits) -> Option<Core<S::Op, S::Ret>> {
     let started = Instant::now();
     let budget = Budget::unlimited().time(limits.time).memory(limits.memory).cancelled_by(limits.cancel.clone());
-    let judgement = check(spec, history, &Config::new().budget(budget));
-    let evidence = judgement.verdict.evidence()?;
+    let judgment = check(spec, history, &Config::new().budget(budget));
+    let evidence = judgment.verdict.evidence()?;
     let left = limits.clone().time(limits.time.saturating_sub(started.elapsed()));
     Some(core(spec, history, evidence, &left))
 }
@@ -180,8 +180,8 @@ pub fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, limits: &Limit
 /// builder.ret(1, RegisterRet::Value(0))?; // what was there before the first write
 /// builder.ret(0, RegisterRet::Done)?;
 /// let (spec, history) = (Register::new(0), builder.finish());
-/// let judgement = check(&spec, &history, &Config::new());
-/// let evidence = judgement.verdict.evidence().expect("1 was written");
+/// let judgment = check(&spec, &history, &Config::new());
+/// let evidence = judgment.verdict.evidence().expect("1 was written");
 ///
 /// let core = shrink::core(&spec, &history, evidence, &Limits::new());
 /// assert_eq!(core.history.len(), 2); // the write of 1, and the read
@@ -464,7 +464,7 @@ impl<'a> Shrinking<'a> {
         let numbers =
             order.iter().filter_map(|unit| if let Step::Subject(number) = unit.step { Some(number) } else { None });
         none.gone = Some(numbers.collect());
-        self.minimise(none, order, Small::Units);
+        self.minimize(none, order, Small::Units);
         Tried::Yes
     }
 
@@ -585,7 +585,7 @@ impl<'a> Shrinking<'a> {
                 none.fates[id.index()] = self.dropped(*id);
             }
         }
-        self.minimise(none, order, Small::Nothing);
+        self.minimize(none, order, Small::Nothing);
     }
 
     /// Returns the fate of an operation that is not kept.

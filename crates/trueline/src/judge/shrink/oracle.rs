@@ -54,7 +54,7 @@ impl Oracle {
 
     /// Returns whether `history` is rejected, judging it in the time that is reserved after all queries.
     pub(super) fn confirms(&mut self, history: &dyn Case) -> bool {
-        // Use half of that time, because a judgement may take a little longer than it should.
+        // Use half of that time, because a judgment may take a little longer than it should.
         let mut time = self.last / 2;
         if self.cancel.is_cancelled() {
             time = time.min(IMPATIENT);

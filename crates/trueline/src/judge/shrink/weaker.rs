@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::minimise::Choice;
+use super::minimize::Choice;
 use crate::history::{Fate, History, OpId, Outcome};
 use crate::judge::erased::{Case, Typed};
 use crate::spec::{Spec, Subject};

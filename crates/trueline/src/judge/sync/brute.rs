@@ -10,7 +10,7 @@
 use super::task::Task;
 use crate::history::{EventKind, OpId};
 use crate::judge::search::Meter;
-use crate::verdict::{LimitKind, Synchronisations};
+use crate::verdict::{LimitKind, Synchronizations};
 
 /// Returns a synchronization linearization, if there is one; if executions are `left_over`, one that no synchronization
 /// of them extends.
@@ -18,7 +18,7 @@ pub(super) fn search(
     task: &Task<'_>,
     left_over: Option<&[OpId]>,
     meter: &mut Meter,
-) -> Result<Option<Synchronisations>, LimitKind> {
+) -> Result<Option<Synchronizations>, LimitKind> {
     let mut left: Vec<OpId> =
         task.events().filter(|event| event.kind() == EventKind::Call).map(|event| event.op()).collect();
     left.sort_by_key(|op| task.rank(*op));
@@ -32,7 +32,7 @@ fn extend(
     state: &u32,
     left: &[OpId],
     left_over: Option<&[OpId]>,
-    groups: &mut Synchronisations,
+    groups: &mut Synchronizations,
     meter: &mut Meter,
 ) -> Result<bool, LimitKind> {
     meter.configuration()?;
@@ -44,7 +44,7 @@ fn extend(
     let next: Vec<OpId> = left.iter().copied().filter(is_next).collect();
     for set in subsets(&next)? {
         meter.look_at_clock()?;
-        for (next, _) in task.synchronise(state, &set) {
+        for (next, _) in task.synchronize(state, &set) {
             let rest: Vec<OpId> = left.iter().copied().filter(|op| !set.contains(op)).collect();
             groups.push(set.clone());
             if extend(task, &next, &rest, left_over, groups, meter)? {
@@ -60,7 +60,7 @@ fn extend(
 fn is_maximal(task: &Task<'_>, state: &u32, left_over: Option<&[OpId]>, meter: &mut Meter) -> Result<bool, LimitKind> {
     for set in subsets(left_over.unwrap_or_default())? {
         meter.look_at_clock()?;
-        if task.synchronise(state, &set).next().is_some() {
+        if task.synchronize(state, &set).next().is_some() {
             return Ok(false);
         }
     }

@@ -21,14 +21,14 @@ use super::task::Task;
 use crate::history::{Event, EventKind, OpId};
 use crate::judge::explain::Cut;
 use crate::judge::search::Meter;
-use crate::verdict::{LimitKind, Synchronisations};
+use crate::verdict::{LimitKind, Synchronizations};
 
 /// The reason for refusing a history.
 pub(super) const REFUSED: &str = "it needs pairs without a state whose partners are interchangeable";
 
 /// Returns a synchronization linearization, if there is one; otherwise the position of the first return that gets no
 /// partner. The object must be stateless.
-pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Result<Synchronisations, u32>, LimitKind> {
+pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Result<Synchronizations, u32>, LimitKind> {
     let mut scan = Scan::start(task)?;
     Ok(match scan.go(task, task.events(), meter)? {
         Ok(()) => Ok(super::in_order(task, scan.pairs)),
@@ -41,7 +41,7 @@ pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Result<Synchr
 struct Scan {
     /// Executions that were called, have not returned, and have no partner.
     open: Vec<OpId>,
-    pairs: Synchronisations,
+    pairs: Synchronizations,
     has_partner: Vec<bool>,
 }
 
@@ -130,7 +130,7 @@ impl Nearby {
         let mut scan = self.scan.clone();
         let is_explained = scan.go(task, task.events_from(self.first), meter)?.is_ok();
         if is_explained {
-            let fits = |group: &Vec<OpId>| task.synchronise(&task.spec.initial(), group).next().is_some();
+            let fits = |group: &Vec<OpId>| task.synchronize(&task.spec.initial(), group).next().is_some();
             assert!(scan.pairs.iter().all(fits), "a synchronization linearization cannot be replayed");
         }
         Ok(is_explained)
@@ -144,10 +144,10 @@ pub(super) fn pair(task: &Task<'_>, one: OpId, other: OpId) -> [OpId; 2] {
 
 /// Returns whether two executions may synchronize with the results that they have.
 pub(super) fn fits(task: &Task<'_>, state: &u32, one: OpId, other: OpId) -> bool {
-    task.synchronise(state, &pair(task, one, other)).next().is_some()
+    task.synchronize(state, &pair(task, one, other)).next().is_some()
 }
 
 /// Returns whether an execution may have had its result without a partner.
 pub(super) fn is_alone(task: &Task<'_>, state: &u32, op: OpId) -> bool {
-    task.synchronise(state, &[op]).next().is_some()
+    task.synchronize(state, &[op]).next().is_some()
 }

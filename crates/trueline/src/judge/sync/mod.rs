@@ -39,7 +39,7 @@ use super::search::Meter;
 use super::{Algorithm, Budget, Config};
 use crate::history::{EventKind, History, OpId};
 use crate::spec::sync::SyncSpec;
-use crate::verdict::{Judgement, LimitKind, ProgressEvidence, ProgressVerdict, Synchronisations};
+use crate::verdict::{Judgment, LimitKind, ProgressEvidence, ProgressVerdict, Synchronizations};
 use greedy::Nearby;
 use numbered::{ByNumber, Numbered};
 use search::Search;
@@ -84,8 +84,8 @@ pub enum SyncAlgorithm {
 /// builder.ret(3, 76)?;
 /// builder.ret(2, 58)?;
 /// builder.ret(0, 58)?;
-/// let judgement = check(&Exchanger::new(), &builder.finish(), SyncAlgorithm::Auto, &Budget::unlimited());
-/// let evidence = judgement.verdict.evidence().expect("execution 0 was too late");
+/// let judgment = check(&Exchanger::new(), &builder.finish(), SyncAlgorithm::Auto, &Budget::unlimited());
+/// let evidence = judgment.verdict.evidence().expect("execution 0 was too late");
 /// assert_eq!(evidence.allowed, [70]);
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
@@ -94,11 +94,11 @@ pub fn check<S: SyncSpec>(
     history: &History<S::Op, S::Ret>,
     algorithm: SyncAlgorithm,
     budget: &Budget,
-) -> Judgement<S::Ret> {
+) -> Judgment<S::Ret> {
     let started = Instant::now();
     let (numbered, history) = Numbered::new(spec, history);
-    let judgement = check_numbered(&numbered, &history, algorithm, budget, started);
-    judgement.map(|result| numbered.result(*result))
+    let judgment = check_numbered(&numbered, &history, algorithm, budget, started);
+    judgment.map(|result| numbered.result(*result))
 }
 
 fn check_numbered(
@@ -107,17 +107,17 @@ fn check_numbered(
     algorithm: SyncAlgorithm,
     budget: &Budget,
     started: Instant,
-) -> Judgement<u32> {
+) -> Judgment<u32> {
     let mut judge = Judge { spec, algorithm, meter: Meter::start(budget), states: 0, nearby: None };
     let verdict = explain::safety(history, &mut judge);
-    explain::judgement(history, verdict, &judge.meter, judge.states, started)
+    explain::judgment(history, verdict, &judge.meter, judge.states, started)
 }
 
 /// Judges whether a history is synchronization-linearizable, as a [`Config`] says: `auto` and `brute` are those of
 /// [`SyncAlgorithm`], and any other algorithm judges the history of [two steps](TwoStep).
 #[doc(hidden)]
-pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
-    let (mut judgement, choice) = match &config.algorithm {
+pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgment<S::Ret> {
+    let (mut judgment, choice) = match &config.algorithm {
         Algorithm::Auto => {
             let choice = match (is_binary(spec), spec.is_stateless()) {
                 (true, _) => "pairs without a state: greedy, or a matching",
@@ -129,9 +129,9 @@ pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &C
         Algorithm::Brute => (check(spec, history, SyncAlgorithm::Brute, &config.budget), None),
         _ => (TwoStep::new(spec).check(history, config), Some("two steps of each execution")),
     };
-    judgement.stats.algorithm = config.algorithm.to_string();
-    judgement.stats.choice = choice.map(str::to_owned);
-    judgement
+    judgment.stats.algorithm = config.algorithm.to_string();
+    judgment.stats.choice = choice.map(str::to_owned);
+    judgment
 }
 
 /// Judges whether executions that are stuck at the end of a history should have returned.
@@ -190,7 +190,7 @@ fn is_binary<S: SyncSpec + ?Sized>(spec: &S) -> bool {
 
 /// Sorts synchronizations without a state in an order in which they may have happened: each directly after its last
 /// call.
-fn in_order(task: &Task<'_>, mut groups: Synchronisations) -> Synchronisations {
+fn in_order(task: &Task<'_>, mut groups: Synchronizations) -> Synchronizations {
     groups.sort_by_key(|group| group.iter().map(|op| task.history[*op].call_position()).max());
     groups
 }
@@ -209,15 +209,15 @@ impl Judge<'_> {
     ///
     /// # Panics
     /// Panics if the specification contradicts itself.
-    fn linearise(&mut self, task: &Task<'_>) -> Result<Option<Synchronisations>, LimitKind> {
-        Ok(self.linearise_or_fail(task)?.ok())
+    fn linearize(&mut self, task: &Task<'_>) -> Result<Option<Synchronizations>, LimitKind> {
+        Ok(self.linearize_or_fail(task)?.ok())
     }
 
     /// Returns a synchronization linearization of a part. If there is none, returns a position that is not after the
     /// first return that cannot be explained.
-    fn linearise_or_fail(&mut self, task: &Task<'_>) -> Result<Result<Synchronisations, u32>, LimitKind> {
+    fn linearize_or_fail(&mut self, task: &Task<'_>) -> Result<Result<Synchronizations, u32>, LimitKind> {
         // It is not known how far a failing search got.
-        let anywhere = |found: Option<Synchronisations>| found.ok_or(0);
+        let anywhere = |found: Option<Synchronizations>| found.ok_or(0);
         let groups = match self.algorithm {
             SyncAlgorithm::Auto if is_binary(task.spec) => match greedy::search(task, &mut self.meter) {
                 Err(LimitKind::Refused(_)) => pairs::search(task, &mut self.meter).map(anywhere),
@@ -240,7 +240,7 @@ impl Judge<'_> {
         task: &Task<'_>,
         discipline: Discipline,
         left_over: Option<&[OpId]>,
-    ) -> Result<Option<Synchronisations>, LimitKind> {
+    ) -> Result<Option<Synchronizations>, LimitKind> {
         let mut own = self.meter.part(None, None);
         let mut search = Search::new(task, discipline, &mut own)?;
         let found = search.run(left_over);
@@ -251,14 +251,14 @@ impl Judge<'_> {
 }
 
 impl Explain<u32, u32> for Judge<'_> {
-    fn explain(&mut self, cut: &Cut<'_, u32, u32>) -> Result<Option<Synchronisations>, LimitKind> {
-        self.linearise(&Task { spec: self.spec, cut: *cut })
+    fn explain(&mut self, cut: &Cut<'_, u32, u32>) -> Result<Option<Synchronizations>, LimitKind> {
+        self.linearize(&Task { spec: self.spec, cut: *cut })
     }
 
-    fn explain_or_fail(&mut self, cut: &Cut<'_, u32, u32>) -> Result<Result<Synchronisations, u32>, LimitKind> {
+    fn explain_or_fail(&mut self, cut: &Cut<'_, u32, u32>) -> Result<Result<Synchronizations, u32>, LimitKind> {
         // The prepared algorithm was for another part.
         self.nearby = None;
-        self.linearise_or_fail(&Task { spec: self.spec, cut: *cut })
+        self.linearize_or_fail(&Task { spec: self.spec, cut: *cut })
     }
 
     fn look_near(&mut self, cut: &Cut<'_, u32, u32>, failed: u32) -> Result<(), LimitKind> {
@@ -269,7 +269,7 @@ impl Explain<u32, u32> for Judge<'_> {
     fn explains(&mut self, cut: &Cut<'_, u32, u32>) -> Result<bool, LimitKind> {
         let task = Task { spec: self.spec, cut: *cut };
         match self.nearby.as_ref().map(|nearby| nearby.explains(&task, &mut self.meter)) {
-            None | Some(Err(LimitKind::Refused(_))) => Ok(self.linearise(&task)?.is_some()),
+            None | Some(Err(LimitKind::Refused(_))) => Ok(self.linearize(&task)?.is_some()),
             Some(known) => known,
         }
     }
@@ -290,7 +290,7 @@ impl Explain<u32, u32> for Judge<'_> {
     fn progress(
         &mut self,
         cut: &Cut<'_, u32, u32>,
-    ) -> Result<Result<Synchronisations, ProgressVerdict<u32>>, LimitKind> {
+    ) -> Result<Result<Synchronizations, ProgressVerdict<u32>>, LimitKind> {
         let task = &Task { spec: self.spec, cut: *cut };
         let calls = task.events.iter().filter(|event| event.kind() == EventKind::Call).map(|event| event.op());
         let mut stuck: Vec<OpId> = calls.filter(|op| !task.has_returned(*op)).collect();
@@ -300,7 +300,7 @@ impl Explain<u32, u32> for Judge<'_> {
             SyncAlgorithm::Brute => brute::search(&returned, Some(&stuck), &mut self.meter)?,
             // Without a state, the same groups may synchronize, whatever has synchronized before.
             _ if task.spec.is_stateless() => match task.find_group(&task.spec.initial(), &stuck) {
-                None => self.linearise(&returned)?,
+                None => self.linearize(&returned)?,
                 Some(_) => None,
             },
             SyncAlgorithm::Search(discipline) => self.search(&returned, discipline, Some(&stuck))?,
@@ -313,19 +313,19 @@ impl Explain<u32, u32> for Judge<'_> {
             Ok(groups) => groups,
             Err(evidence) => return Ok(Err(ProgressVerdict::Unsafe(evidence))),
         };
-        let evidence = match self.linearise(&returned)? {
+        let evidence = match self.linearize(&returned)? {
             // All executions that returned are explained without the others, but some of the others could have
             // synchronized.
-            Some(synchronisations) => {
-                let states = replay(&returned, &synchronisations).expect("it was replayed before");
+            Some(synchronizations) => {
+                let states = replay(&returned, &synchronizations).expect("it was replayed before");
                 let anticipated = states.iter().find_map(|state| task.find_group(state, &stuck)).into_iter().collect();
-                ProgressEvidence { synchronisations, anticipated }
+                ProgressEvidence { synchronizations, anticipated }
             }
             // Some executions that returned need partners that did not return.
             None => {
                 let is_stuck = |group: &&Vec<OpId>| group.iter().any(|op| !task.has_returned(*op));
                 let anticipated = groups.iter().filter(is_stuck).cloned().collect();
-                ProgressEvidence { synchronisations: groups, anticipated }
+                ProgressEvidence { synchronizations: groups, anticipated }
             }
         };
         Ok(Err(ProgressVerdict::Rejected(evidence)))
@@ -355,9 +355,9 @@ fn results_in_pairs(task: &Task<'_>, op: OpId) -> Vec<u32> {
 }
 
 /// Returns the states that these synchronizations may lead to; `None` if they do not explain the part.
-fn replay(task: &Task<'_>, groups: &Synchronisations) -> Option<Vec<u32>> {
+fn replay(task: &Task<'_>, groups: &Synchronizations) -> Option<Vec<u32>> {
     let mut states = vec![task.spec.initial()];
-    let mut has_synchronised = vec![false; task.history.len()];
+    let mut has_synchronized = vec![false; task.history.len()];
     // Each group synchronizes as early as possible.
     let mut now = 0;
     for group in groups {
@@ -367,12 +367,12 @@ fn replay(task: &Task<'_>, groups: &Synchronisations) -> Option<Vec<u32>> {
             return None;
         }
         for op in group {
-            if std::mem::replace(&mut has_synchronised[op.index()], true) {
+            if std::mem::replace(&mut has_synchronized[op.index()], true) {
                 return None;
             }
         }
         let mut next: Vec<u32> = Vec::new();
-        for (state, _) in states.iter().flat_map(|state| task.synchronise(state, group)) {
+        for (state, _) in states.iter().flat_map(|state| task.synchronize(state, group)) {
             if !next.contains(&state) {
                 next.push(state);
             }
@@ -383,5 +383,5 @@ fn replay(task: &Task<'_>, groups: &Synchronisations) -> Option<Vec<u32>> {
         }
     }
     let mut returns = task.events().filter(|event| event.kind() == EventKind::Return);
-    returns.all(|event| has_synchronised[event.op().index()]).then_some(states)
+    returns.all(|event| has_synchronized[event.op().index()]).then_some(states)
 }

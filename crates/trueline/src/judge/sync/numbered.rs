@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::history::{History, Outcome};
 use crate::judge::interner::Interner;
-use crate::spec::sync::{SyncSpec, Synchronised};
+use crate::spec::sync::{SyncSpec, Synchronized};
 
 /// A specification in numbers, whichever it is.
 pub(super) trait ByNumber: SyncSpec<Op = u32, Ret = u32, State = u32> {
@@ -80,9 +80,9 @@ impl<S: SyncSpec + ?Sized> SyncSpec for Numbered<'_, S> {
         self.spec.extends(&self.state(*state), &self.ops(ops))
     }
 
-    fn synchronise(&self, state: &u32, ops: &[&u32]) -> Synchronised<u32, u32> {
+    fn synchronize(&self, state: &u32, ops: &[&u32]) -> Synchronized<u32, u32> {
         let is_known = |(op, result): (&&u32, &S::Ret)| self.ops[**op].1.as_ref().is_none_or(|known| known == result);
-        let mut outcomes = self.spec.synchronise(&self.state(*state), &self.ops(ops));
+        let mut outcomes = self.spec.synchronize(&self.state(*state), &self.ops(ops));
         outcomes.retain(|(_, results)| ops.iter().zip(results).all(is_known));
         let (mut states, mut results) = (lock(&self.states), lock(&self.results));
         let mut number = |(state, of_group): (S::State, Vec<S::Ret>)| {

@@ -14,13 +14,13 @@ use super::matching::{general, hopcroft_karp};
 use super::task::Task;
 use crate::history::{EventKind, OpId};
 use crate::judge::search::Meter;
-use crate::verdict::{LimitKind, Synchronisations};
+use crate::verdict::{LimitKind, Synchronizations};
 
 /// The reason for refusing a history.
 const REFUSED: &str = "it needs synchronizations of at most two, without a state";
 
 /// Returns a synchronization linearization, if there is one.
-pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Option<Synchronisations>, LimitKind> {
+pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Option<Synchronizations>, LimitKind> {
     if !super::is_binary(task.spec) {
         return Err(LimitKind::Refused(REFUSED));
     }
@@ -55,7 +55,7 @@ pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Option<Synchr
     };
     let Some(pairs) = covering else { return Ok(None) };
     let mut has_partner = vec![false; ops.len()];
-    let mut groups: Synchronisations = Vec::with_capacity(pairs.len());
+    let mut groups: Synchronizations = Vec::with_capacity(pairs.len());
     for (one, other) in pairs {
         has_partner[one as usize] = true;
         has_partner[other as usize] = true;

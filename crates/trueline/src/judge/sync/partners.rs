@@ -41,8 +41,8 @@ const MOST_TOLD: usize = 12;
 /// builder.ret(1, ChannelRet::Value(1))?;
 /// builder.ret(2, ChannelRet::Value(1))?;
 /// let (spec, history) = (Channel::new(), builder.finish());
-/// let judgement = check(&spec, &history, SyncAlgorithm::Auto, &Budget::unlimited());
-/// let evidence = judgement.verdict.evidence().expect("1 was sent once");
+/// let judgment = check(&spec, &history, SyncAlgorithm::Auto, &Budget::unlimited());
+/// let evidence = judgment.verdict.evidence().expect("1 was sent once");
 ///
 /// let partners = partners(&spec, &history, evidence).expect("they are pairs");
 /// assert_eq!(partners.needing, [OpId(1), OpId(2)]);
@@ -194,7 +194,7 @@ impl Graph<'_, '_> {
         if let ([op], []) = (needing.as_slice(), partners.as_slice()) {
             for &other in self.ops.iter().rev().filter(|other| *other != op) {
                 let ops = pair(self.task, *op, other).map(|op| self.task.op(op));
-                if self.task.spec.synchronise(&self.state, &ops).is_empty() {
+                if self.task.spec.synchronize(&self.state, &ops).is_empty() {
                     continue;
                 }
                 let why = match (self.overlap(*op, other), fits(self.task, &self.state, *op, other)) {

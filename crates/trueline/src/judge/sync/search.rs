@@ -17,7 +17,7 @@ use crate::history::{EventKind, OpId};
 use crate::judge::graph::{Graph, Marks, Places, START};
 use crate::judge::interner::Interner;
 use crate::judge::search::Meter;
-use crate::verdict::{LimitKind, Synchronisations};
+use crate::verdict::{LimitKind, Synchronizations};
 
 /// The times at which synchronizations are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ struct Key {
     phase: Phase,
     state: u32,
     /// The slots of the open executions that have synchronized.
-    synchronised: Marks,
+    synchronized: Marks,
 }
 
 /// The synchronizations that may come next, for [`Discipline::AsSoonAsPossible`].
@@ -80,7 +80,7 @@ impl<'s, 'a> Search<'s, 'a> {
 
     /// Returns a synchronization linearization if there is one. If executions are `left_over`, it must be one that no
     /// synchronization of them extends.
-    pub(super) fn run(&mut self, left_over: Option<&[OpId]>) -> Result<Option<Synchronisations>, LimitKind> {
+    pub(super) fn run(&mut self, left_over: Option<&[OpId]>) -> Result<Option<Synchronizations>, LimitKind> {
         self.start()?;
         while let Some((key, way)) = self.graph.pop() {
             let is_end = self.places.event(key.position).is_none();
@@ -116,8 +116,8 @@ impl<'s, 'a> Search<'s, 'a> {
 
     fn start(&mut self) -> Result<(), LimitKind> {
         let state = self.states.number(self.task.spec.initial());
-        let synchronised = Marks::none(self.places.slot_count);
-        self.graph.enter(Key { position: 0, phase: Phase::None, state, synchronised }, START)
+        let synchronized = Marks::none(self.places.slot_count);
+        self.graph.enter(Key { position: 0, phase: Phase::None, state, synchronized }, START)
     }
 
     /// Pushes all configurations that are one move away. The last one pushed is the first to be visited.
@@ -126,7 +126,7 @@ impl<'s, 'a> Search<'s, 'a> {
         // may not be open later.
         self.advance(key, way)?;
         let returning = self.next_return(key);
-        let (may_synchronise, must) = match self.discipline {
+        let (may_synchronize, must) = match self.discipline {
             Discipline::Anytime => (true, None),
             Discipline::AsSoonAsPossible => match key.phase {
                 Phase::None => (false, None),
@@ -137,10 +137,10 @@ impl<'s, 'a> Search<'s, 'a> {
             Discipline::JustInTime if is_end => (true, None),
             Discipline::JustInTime => (returning.is_some(), returning.filter(|_| self.task.spec.is_stateless())),
         };
-        if !may_synchronise {
+        if !may_synchronize {
             return Ok(());
         }
-        let is_free = |op: &&OpId| !key.synchronised.has(self.places.slot(**op));
+        let is_free = |op: &&OpId| !key.synchronized.has(self.places.slot(**op));
         let candidates: Vec<OpId> = self.places.open(key.position).iter().filter(is_free).copied().collect();
         let mut moves: Vec<(Box<[OpId]>, u32)> = Vec::new();
         self.task.for_each_group(&self.states[key.state], &candidates, must, &mut |group, state, results| {
@@ -150,7 +150,7 @@ impl<'s, 'a> Search<'s, 'a> {
         for (group, state) in moves {
             let mut next = Key { phase: Phase::Any, state: self.states.number(state), ..key.clone() };
             for op in &group {
-                next.synchronised.set(self.places.slot(*op));
+                next.synchronized.set(self.places.slot(*op));
             }
             self.graph.enter_by(group, next, way)?;
         }
@@ -160,8 +160,8 @@ impl<'s, 'a> Search<'s, 'a> {
     /// Returns the execution that returns next, if it has not synchronized.
     fn next_return(&self, key: &Key) -> Option<OpId> {
         let event = self.places.event(key.position)?;
-        let has_synchronised = key.synchronised.has(self.places.slot(event.op()));
-        (event.kind() == EventKind::Return && !has_synchronised).then(|| event.op())
+        let has_synchronized = key.synchronized.has(self.places.slot(event.op()));
+        (event.kind() == EventKind::Return && !has_synchronized).then(|| event.op())
     }
 
     /// Moves past the next event, if there is one and it is possible.
@@ -170,10 +170,10 @@ impl<'s, 'a> Search<'s, 'a> {
         let slot = self.places.slot(event.op());
         let mut next = Key { position: key.position + 1, phase: Phase::Called, ..key.clone() };
         if event.kind() == EventKind::Return {
-            if !key.synchronised.has(slot) {
+            if !key.synchronized.has(slot) {
                 return Ok(());
             }
-            next.synchronised.clear(slot);
+            next.synchronized.clear(slot);
             next.phase = Phase::None;
         }
         if self.discipline != Discipline::AsSoonAsPossible {

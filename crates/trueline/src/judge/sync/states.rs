@@ -52,7 +52,7 @@ fn of_numbered(
         let mut sorted: Vec<OpId> = group.to_vec();
         sorted.sort_by_key(|op| task.rank(*op));
         let mut next: Vec<u32> = Vec::new();
-        for (state, _) in objects[object].iter().flat_map(|state| task.synchronise(state, &sorted)) {
+        for (state, _) in objects[object].iter().flat_map(|state| task.synchronize(state, &sorted)) {
             if next.len() < MOST.0 && !next.contains(&state) {
                 next.push(state);
             }

@@ -30,13 +30,13 @@ impl Task<'_> {
     }
 
     /// Returns the states that these executions, sorted by rank, may lead to if they synchronize, with their results.
-    pub(super) fn synchronise(&self, state: &u32, group: &[OpId]) -> impl Iterator<Item = (u32, Vec<u32>)> {
+    pub(super) fn synchronize(&self, state: &u32, group: &[OpId]) -> impl Iterator<Item = (u32, Vec<u32>)> {
         let ops: Vec<&u32> = group.iter().map(|op| self.op(*op)).collect();
         let fits = |results: &[u32]| {
             debug_assert_eq!(results.len(), group.len(), "each execution has a result");
             group.iter().zip(results).all(|(op, result)| self.result(*op).is_none_or(|known| known == result))
         };
-        let mut outcomes = self.spec.synchronise(state, &ops);
+        let mut outcomes = self.spec.synchronize(state, &ops);
         outcomes.retain(|(_, results)| fits(results));
         outcomes.into_iter()
     }
@@ -74,7 +74,7 @@ impl Groups<'_, '_> {
     fn extend(&mut self, start: usize, must: Option<OpId>, found: &mut Found<'_>) {
         let size = self.chosen.len();
         if must.is_none() && size > 0 && self.arities.contains(&size) {
-            for (state, results) in self.task.synchronise(self.state, &self.chosen) {
+            for (state, results) in self.task.synchronize(self.state, &self.chosen) {
                 found(&self.chosen, state, results);
             }
         }

@@ -18,7 +18,7 @@ use crate::judge::explain::open_at_return;
 use crate::judge::{Config, check as check_linearizable};
 use crate::spec::sync::SyncSpec;
 use crate::spec::{Outcomes, Spec};
-use crate::verdict::{Evidence, Judgement, Synchronisations, Verdict, Witness, sizes};
+use crate::verdict::{Evidence, Judgment, Synchronizations, Verdict, Witness, sizes};
 
 /// A step of an execution, which is identified by its number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -137,14 +137,14 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
     /// builder.call(1, ChannelOp::Receive)?;
     /// builder.ret(1, ChannelRet::Value(3))?;
     /// let channel = Channel::new();
-    /// let judgement = TwoStep::binary(&channel).check(&builder.finish(), &Config::new());
-    /// assert!(judgement.verdict.is_rejected());
+    /// let judgment = TwoStep::binary(&channel).check(&builder.finish(), &Config::new());
+    /// assert!(judgment.verdict.is_rejected());
     /// # Ok::<(), trueline::history::HistoryError>(())
     /// ```
     ///
     /// # Panics
     /// Panics if the specification contradicts itself.
-    pub fn check(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+    pub fn check(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgment<S::Ret> {
         let (numbered, history) = Numbered::new(self.spec, history);
         let spec: &dyn ByNumber = &numbered;
         check_numbered(&TwoStep { spec, is_binary: self.is_binary }, &history, config)
@@ -156,12 +156,12 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
     }
 
     /// Returns the outcomes if the executions that are present synchronize, and `number` gets its result at once.
-    fn synchronise(&self, state: &State<S>, number: u32) -> Outcomes<Option<S::Ret>, State<S>> {
+    fn synchronize(&self, state: &State<S>, number: u32) -> Outcomes<Option<S::Ret>, State<S>> {
         let TwoStepState { state: before, present, results } = state;
         if !self.spec.arities(before).contains(&present.len()) {
             return Outcomes::new();
         }
-        let outcomes = self.spec.synchronise(before, &Self::ops(present)).into_iter();
+        let outcomes = self.spec.synchronize(before, &Self::ops(present)).into_iter();
         outcomes
             .map(|(state, of_present)| {
                 let mut results = results.clone();
@@ -193,20 +193,20 @@ fn check_numbered(
     two_step: &TwoStep<'_, dyn ByNumber + '_>,
     history: &History<u32, u32>,
     config: &Config,
-) -> Judgement<u32> {
+) -> Judgment<u32> {
     let steps = two_step.history(history, false).expect("only delayed steps are refused");
-    let Judgement { verdict, stats } = check_linearizable(two_step, &steps, config);
+    let Judgment { verdict, stats } = check_linearizable(two_step, &steps, config);
     let execution = |step: OpId| match &steps[step].op {
         Step::First(number, _) | Step::Second(number) | Step::Only(number, _) => OpId(*number),
     };
     let verdict = match verdict {
         Verdict::Accepted(Witness { order, .. }) => {
-            Verdict::Accepted(Witness::in_groups(&synchronisations(&steps, &order)))
+            Verdict::Accepted(Witness::in_groups(&synchronizations(&steps, &order)))
         }
         Verdict::Unknown(limit) => Verdict::Unknown(limit),
         Verdict::Rejected(Evidence { prefix, refused, allowed, .. }) => {
             let refused = execution(refused);
-            let groups = synchronisations(&steps, &prefix);
+            let groups = synchronizations(&steps, &prefix);
             Verdict::Rejected(Evidence {
                 prefix: groups.concat(),
                 together: sizes(&groups),
@@ -222,11 +222,11 @@ fn check_numbered(
             })
         }
     };
-    Judgement { verdict, stats }
+    Judgment { verdict, stats }
 }
 
 /// Returns the synchronizations that some steps make, in their order.
-fn synchronisations<Op, Ret>(steps: &History<Step<Op>, Ret>, order: &[OpId]) -> Synchronisations {
+fn synchronizations<Op, Ret>(steps: &History<Step<Op>, Ret>, order: &[OpId]) -> Synchronizations {
     let (mut groups, mut present) = (Vec::new(), Vec::new());
     for step in order {
         match &steps[*step].op {
@@ -262,10 +262,10 @@ impl<S: SyncSpec + ?Sized> Spec for TwoStep<'_, S> {
         match step {
             Step::First(number, op) => self.come(state, *number, op).into_iter().map(|next| (None, next)).collect(),
             Step::Only(number, op) => {
-                self.come(state, *number, op).map_or_else(Outcomes::new, |next| self.synchronise(&next, *number))
+                self.come(state, *number, op).map_or_else(Outcomes::new, |next| self.synchronize(&next, *number))
             }
             Step::Second(number) if state.present.iter().any(|(present, _)| present == number) => {
-                self.synchronise(state, *number)
+                self.synchronize(state, *number)
             }
             // No other step may come between the executions that arrive together.
             Step::Second(number) if state.present.is_empty() => {

@@ -13,7 +13,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use self::notation::Notation;
-use super::family::{AnyFamily, Family, Settle, Settled, SyncFamily, Synchronising, Typed};
+use super::family::{AnyFamily, Family, Settle, Settled, SyncFamily, SyncErased, Typed};
 use super::quasi::Quasi;
 use super::registry::Options;
 use super::sequential::{AnyObject, Together};
@@ -21,7 +21,7 @@ use super::table::SpecInfo;
 use crate::history::Value;
 use crate::judge::{Criterion, Intervals, Synchronizing};
 use crate::spec::interval::{IntervalSpec, Signal};
-use crate::spec::sync::{self as synchronising, SyncSpec};
+use crate::spec::sync::{self as synchronizing, SyncSpec};
 use crate::spec::{
     Array, Bag, BoundedQueue, CasRegister, Counter, Deque, DisplacementQueue, FetchAdd, Kv, Log, Map, MultiRegister,
     Multiset, Mutex, OnceCell, PriorityQueue, Queue, Register, RelaxedPriorityQueue, RelaxedQueue, RelaxedStack,
@@ -153,7 +153,7 @@ fn waiting<S, Op: 'static, Ret: 'static>(spec: S) -> Box<dyn AnyFamily>
 where
     S: SyncSpec<Op = Op, Ret = Ret> + Notation<Op = Op, Ret = Ret> + Debug + Send + 'static,
 {
-    Box::new(Synchronising(Waiting::<S>::new(spec)))
+    Box::new(SyncErased(Waiting::<S>::new(spec)))
 }
 
 /// Returns the family of a specification, with its parameter.
@@ -204,14 +204,14 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
             let (k, relaxed_empty) = factor_and_empty(name, parameter)?;
             like::<PriorityQueue<Value>, _>(RelaxedPriorityQueue::new(k).relaxed_empty(relaxed_empty))
         }
-        "barrier" => waiting(synchronising::Barrier::new(parties()?)),
+        "barrier" => waiting(synchronizing::Barrier::new(parties()?)),
         "combining-barrier" => {
-            let barrier = synchronising::Barrier::combining(parties()?, synchronising::Combine::Sum);
-            Box::new(Synchronising(Waiting::<_, sync::CombiningBarrier>::new(barrier)))
+            let barrier = synchronizing::Barrier::combining(parties()?, synchronizing::Combine::Sum);
+            Box::new(SyncErased(Waiting::<_, sync::CombiningBarrier>::new(barrier)))
         }
-        "terminating-queue" => waiting(synchronising::TerminatingQueue::new(parties()?)),
-        "terminating-queues" => waiting(synchronising::TerminatingQueues::new(parties()?)),
-        "broadcast" => waiting(synchronising::Broadcast::new(parties()?)),
+        "terminating-queue" => waiting(synchronizing::TerminatingQueue::new(parties()?)),
+        "terminating-queues" => waiting(synchronizing::TerminatingQueues::new(parties()?)),
+        "broadcast" => waiting(synchronizing::Broadcast::new(parties()?)),
         name => {
             if let Some(parameter) = parameter {
                 let remedy = match name {
@@ -234,19 +234,19 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
                 "priority-queue" => of(PriorityQueue::new()),
                 "log" => settled(Log::new(), queues::settle_log),
                 "rwlock" => of(RwLock::new()),
-                "sync-channel" => waiting(synchronising::Channel::new()),
-                "filter-channel" => waiting(synchronising::FilterChannel),
-                "men-women" => waiting(synchronising::MenWomen),
-                "exchanger" => waiting(synchronising::Exchanger::new()),
-                "counter-channel" => waiting(synchronising::CounterChannel::new()),
-                "two-families" => waiting(synchronising::TwoFamilies),
-                "one-family" => waiting(synchronising::OneFamily),
-                "abc" => waiting(synchronising::Abc),
-                "enrollable-barrier" => waiting(synchronising::EnrollableBarrier),
-                "timeout-channel" => waiting(synchronising::TimeoutChannel::new()),
-                "timeout-exchanger" => waiting(synchronising::TimeoutExchanger::new()),
-                "closeable-channel" => waiting(synchronising::CloseableChannel::new()),
-                "signal" => Box::new(Synchronising(InSteps(Signal))),
+                "sync-channel" => waiting(synchronizing::Channel::new()),
+                "filter-channel" => waiting(synchronizing::FilterChannel),
+                "men-women" => waiting(synchronizing::MenWomen),
+                "exchanger" => waiting(synchronizing::Exchanger::new()),
+                "counter-channel" => waiting(synchronizing::CounterChannel::new()),
+                "two-families" => waiting(synchronizing::TwoFamilies),
+                "one-family" => waiting(synchronizing::OneFamily),
+                "abc" => waiting(synchronizing::Abc),
+                "enrollable-barrier" => waiting(synchronizing::EnrollableBarrier),
+                "timeout-channel" => waiting(synchronizing::TimeoutChannel::new()),
+                "timeout-exchanger" => waiting(synchronizing::TimeoutExchanger::new()),
+                "closeable-channel" => waiting(synchronizing::CloseableChannel::new()),
+                "signal" => Box::new(SyncErased(InSteps(Signal))),
                 name => unreachable!("{name} is in the table, but has no family"),
             }
         }

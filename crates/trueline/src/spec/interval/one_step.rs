@@ -32,8 +32,8 @@ impl<S: SyncSpec> IntervalSpec for OneStep<S> {
         if !self.0.arities(state).contains(&parts.len()) {
             return Vec::new();
         }
-        let synchronised = self.0.synchronise(state, &ops(parts));
-        synchronised.into_iter().map(|(state, results)| (state, results.into_iter().map(Some).collect())).collect()
+        let synchronized = self.0.synchronize(state, &ops(parts));
+        synchronized.into_iter().map(|(state, results)| (state, results.into_iter().map(Some).collect())).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! An object at which three kinds of parties meet.
 
-use super::{SyncSpec, Synchronised};
+use super::{SyncSpec, Synchronized};
 
 /// An operation of [`Abc`], with the name of the party that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ impl SyncSpec for Abc {
         matches!(ops, [AbcOp::A(_)] | [AbcOp::A(_), AbcOp::B(_)])
     }
 
-    fn synchronise(&self, (): &(), ops: &[&AbcOp]) -> Synchronised<(), (u64, u64)> {
+    fn synchronize(&self, (): &(), ops: &[&AbcOp]) -> Synchronized<(), (u64, u64)> {
         match *ops {
             [&AbcOp::A(a), &AbcOp::B(b), &AbcOp::C(c)] => vec![((), vec![(b, c), (a, c), (a, b)])],
             _ => Vec::new(),

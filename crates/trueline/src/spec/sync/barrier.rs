@@ -1,6 +1,6 @@
 //! Barriers.
 
-use super::{SyncSpec, Synchronised};
+use super::{SyncSpec, Synchronized};
 
 /// An operation of a [`Barrier`]: a party arrives with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,7 +62,7 @@ impl SyncSpec for Barrier {
         ops.is_sorted_by(|one, other| one.me < other.me)
     }
 
-    fn synchronise(&self, (): &(), ops: &[&BarrierOp]) -> Synchronised<(), Option<u64>> {
+    fn synchronize(&self, (): &(), ops: &[&BarrierOp]) -> Synchronized<(), Option<u64>> {
         if ops.len() != self.parties || !self.extends(&(), ops) {
             return Vec::new();
         }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use super::{ChannelOp, ChannelRet, SyncSpec, Synchronised};
+use super::{ChannelOp, ChannelRet, SyncSpec, Synchronized};
 
 /// An atomic broadcast: a sender sends a value to n receivers at once, and none of them continues before all have
 /// arrived.
@@ -40,7 +40,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Broadcast<V> {
         matches!(ops, [ChannelOp::Send(_), receives @ ..] if receives.iter().all(|op| matches!(op, ChannelOp::Receive)))
     }
 
-    fn synchronise(&self, (): &(), ops: &[&ChannelOp<V>]) -> Synchronised<(), ChannelRet<V>> {
+    fn synchronize(&self, (): &(), ops: &[&ChannelOp<V>]) -> Synchronized<(), ChannelRet<V>> {
         match ops {
             [ChannelOp::Send(value), receives @ ..] if receives.len() == self.receivers && self.extends(&(), ops) => {
                 let mut results = vec![ChannelRet::Done];

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use super::{SyncSpec, Synchronised};
+use super::{SyncSpec, Synchronized};
 
 /// An operation of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,7 +49,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Channel<V> {
         matches!(ops, [ChannelOp::Send(_)])
     }
 
-    fn synchronise(&self, (): &(), ops: &[&ChannelOp<V>]) -> Synchronised<(), ChannelRet<V>> {
+    fn synchronize(&self, (): &(), ops: &[&ChannelOp<V>]) -> Synchronized<(), ChannelRet<V>> {
         match ops {
             [ChannelOp::Send(value), ChannelOp::Receive] => {
                 vec![((), vec![ChannelRet::Done, ChannelRet::Value(value.clone())])]
@@ -100,7 +100,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for CounterChannel<V> 
         matches!(ops, [ChannelOp::Send(_)])
     }
 
-    fn synchronise(&self, count: &u64, ops: &[&ChannelOp<V>]) -> Synchronised<u64, CounterChannelRet<V>> {
+    fn synchronize(&self, count: &u64, ops: &[&ChannelOp<V>]) -> Synchronized<u64, CounterChannelRet<V>> {
         match ops {
             [ChannelOp::Send(value), ChannelOp::Receive] => {
                 let number = count + 1;

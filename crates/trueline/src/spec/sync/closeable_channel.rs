@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use super::{SyncSpec, Synchronised};
+use super::{SyncSpec, Synchronized};
 
 /// An operation of a [`CloseableChannel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,7 +60,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for CloseableChannel<V
         !is_closed && matches!(ops, [CloseableChannelOp::Send(_)])
     }
 
-    fn synchronise(&self, is_closed: &Self::State, ops: &[&Self::Op]) -> Synchronised<Self::State, Self::Ret> {
+    fn synchronize(&self, is_closed: &Self::State, ops: &[&Self::Op]) -> Synchronized<Self::State, Self::Ret> {
         let results = match (is_closed, ops) {
             (_, [CloseableChannelOp::Close]) => return vec![(true, vec![CloseableChannelRet::Closed])],
             (true, [CloseableChannelOp::Send(_)]) => vec![CloseableChannelRet::Sent(false)],

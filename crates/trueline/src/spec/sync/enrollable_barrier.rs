@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{SyncSpec, Synchronised};
+use super::{SyncSpec, Synchronized};
 
 /// An operation of an [`EnrollableBarrier`], with the party that calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +46,7 @@ impl SyncSpec for EnrollableBarrier {
         ops.iter().all(|op| matches!(op, EnrollableBarrierOp::Meet(me) if parties.next() == Some(me)))
     }
 
-    fn synchronise(&self, enrolled: &BTreeSet<u32>, ops: &[&EnrollableBarrierOp]) -> Synchronised<BTreeSet<u32>, ()> {
+    fn synchronize(&self, enrolled: &BTreeSet<u32>, ops: &[&EnrollableBarrierOp]) -> Synchronized<BTreeSet<u32>, ()> {
         let mut next = enrolled.clone();
         let happens = match ops {
             [EnrollableBarrierOp::Enrol(me)] => next.insert(*me),

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use super::{SyncSpec, Synchronised};
+use super::{SyncSpec, Synchronized};
 
 /// An exchanger: two operations that meet exchange values. Each brings a value, and returns the value of the other.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Exchanger<V> {
         vec![2]
     }
 
-    fn synchronise(&self, (): &(), ops: &[&V]) -> Synchronised<(), V> {
+    fn synchronize(&self, (): &(), ops: &[&V]) -> Synchronized<(), V> {
         match *ops {
             [one, other] => vec![((), vec![other.clone(), one.clone()])],
             _ => Vec::new(),

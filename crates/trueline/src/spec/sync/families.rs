@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{SyncSpec, Synchronised};
+use super::{SyncSpec, Synchronized};
 
 /// The pairs that have met.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -10,7 +10,7 @@ pub struct Met(BTreeSet<(u32, u32)>);
 
 impl Met {
     /// Returns the outcome if a pair meets.
-    fn meet(&self, pair: (u32, u32), results: Vec<u32>) -> Synchronised<Self, u32> {
+    fn meet(&self, pair: (u32, u32), results: Vec<u32>) -> Synchronized<Self, u32> {
         if self.0.contains(&pair) {
             return Vec::new();
         }
@@ -54,7 +54,7 @@ impl SyncSpec for TwoFamilies {
         matches!(ops, [TwoFamiliesOp::A(_)])
     }
 
-    fn synchronise(&self, met: &Met, ops: &[&TwoFamiliesOp]) -> Synchronised<Met, u32> {
+    fn synchronize(&self, met: &Met, ops: &[&TwoFamiliesOp]) -> Synchronized<Met, u32> {
         match *ops {
             [&TwoFamiliesOp::A(a), &TwoFamiliesOp::B(b)] => met.meet((a, b), vec![b, a]),
             _ => Vec::new(),
@@ -79,7 +79,7 @@ impl SyncSpec for OneFamily {
         vec![2]
     }
 
-    fn synchronise(&self, met: &Met, ops: &[&u32]) -> Synchronised<Met, u32> {
+    fn synchronize(&self, met: &Met, ops: &[&u32]) -> Synchronized<Met, u32> {
         match *ops {
             [&one, &other] if one != other => met.meet((one.min(other), one.max(other)), vec![other, one]),
             _ => Vec::new(),

@@ -1,6 +1,6 @@
 //! Channels whose receivers choose which values they accept.
 
-use super::{ChannelRet, SyncSpec, Synchronised};
+use super::{ChannelRet, SyncSpec, Synchronized};
 
 /// The values that a receiver accepts: those that leave `remainder` when divided by `modulus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl SyncSpec for FilterChannel {
         matches!(ops, [FilterChannelOp::Send(_)])
     }
 
-    fn synchronise(&self, (): &(), ops: &[&FilterChannelOp]) -> Synchronised<(), ChannelRet<u64>> {
+    fn synchronize(&self, (): &(), ops: &[&FilterChannelOp]) -> Synchronized<(), ChannelRet<u64>> {
         match *ops {
             [&FilterChannelOp::Send(value), FilterChannelOp::Receive(filter)] if filter.wants(value) => {
                 vec![((), vec![ChannelRet::Done, ChannelRet::Value(value)])]

@@ -1,6 +1,6 @@
 //! An object at which men and women meet.
 
-use super::{SyncSpec, Synchronised};
+use super::{SyncSpec, Synchronized};
 
 /// An operation of [`MenWomen`], with the name of the person who arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +34,7 @@ impl SyncSpec for MenWomen {
         matches!(ops, [MenWomenOp::Man(_)])
     }
 
-    fn synchronise(&self, (): &(), ops: &[&MenWomenOp]) -> Synchronised<(), u64> {
+    fn synchronize(&self, (): &(), ops: &[&MenWomenOp]) -> Synchronized<(), u64> {
         match *ops {
             [&MenWomenOp::Man(him), &MenWomenOp::Woman(her)] => vec![((), vec![her, him])],
             _ => Vec::new(),

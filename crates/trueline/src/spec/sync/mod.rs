@@ -72,14 +72,14 @@ pub use timeout::{TimeoutChannel, TimeoutChannelRet, TimeoutExchanger};
 
 /// The possible outcomes of a synchronization: each possible next state, with the result of each execution, in the
 /// order of the executions.
-pub type Synchronised<State, Ret> = Vec<(State, Vec<Ret>)>;
+pub type Synchronized<State, Ret> = Vec<(State, Vec<Ret>)>;
 
 /// An object whose operations synchronize.
 ///
 /// As an example, the synchronous channel of the paper, which is as short as there:
 ///
 /// ```
-/// use trueline::spec::sync::{SyncSpec, Synchronised};
+/// use trueline::spec::sync::{SyncSpec, Synchronized};
 ///
 /// #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 /// enum Op {
@@ -104,7 +104,7 @@ pub type Synchronised<State, Ret> = Vec<(State, Vec<Ret>)>;
 ///         u32::from(*op == Op::Receive)
 ///     }
 ///
-///     fn synchronise(&self, _: &(), ops: &[&Op]) -> Synchronised<(), Option<u64>> {
+///     fn synchronize(&self, _: &(), ops: &[&Op]) -> Synchronized<(), Option<u64>> {
 ///         match ops {
 ///             [Op::Send(x), Op::Receive] => vec![((), vec![None, Some(*x)])],
 ///             _ => vec![],
@@ -130,7 +130,7 @@ pub trait SyncSpec: Sync {
     fn arities(&self, state: &Self::State) -> Vec<usize>;
 
     /// Returns the place of an operation among those that it synchronizes with. The executions are passed to
-    /// [`synchronise`](Self::synchronise) sorted by place, and those with equal places in the order of their calls,
+    /// [`synchronize`](Self::synchronize) sorted by place, and those with equal places in the order of their calls,
     /// which must not matter.
     fn place(&self, op: &Self::Op) -> u32 {
         let _ = op;
@@ -146,7 +146,7 @@ pub trait SyncSpec: Sync {
 
     /// Returns the outcomes if exactly these executions synchronize: none if they cannot, several if the
     /// synchronization is nondeterministic.
-    fn synchronise(&self, state: &Self::State, ops: &[&Self::Op]) -> Synchronised<Self::State, Self::Ret>;
+    fn synchronize(&self, state: &Self::State, ops: &[&Self::Op]) -> Synchronized<Self::State, Self::Ret>;
 
     /// Returns whether the partners of this execution are *interchangeable*, for an object without state whose
     /// executions synchronize in pairs. They are if, whenever this execution fits y and z, every execution that fits y

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use super::{SyncSpec, Synchronised};
+use super::{SyncSpec, Synchronized};
 use crate::spec::persistent::Chain;
 
 /// An operation of a [`TerminatingQueue`].
@@ -58,7 +58,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TerminatingQueue<V
         queue.as_ref().is_some_and(Chain::is_empty) && ops.iter().all(|op| matches!(op, TerminatingQueueOp::Dequeue))
     }
 
-    fn synchronise(&self, queue: &Self::State, ops: &[&Self::Op]) -> Synchronised<Self::State, Self::Ret> {
+    fn synchronize(&self, queue: &Self::State, ops: &[&Self::Op]) -> Synchronized<Self::State, Self::Ret> {
         let nothing = || TerminatingQueueRet::Value(None);
         match (queue, ops) {
             (Some(queue), [TerminatingQueueOp::Enqueue(value)]) => {

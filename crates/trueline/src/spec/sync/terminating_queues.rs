@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use super::{SyncSpec, Synchronised, TerminatingQueueRet};
+use super::{SyncSpec, Synchronized, TerminatingQueueRet};
 use crate::spec::persistent::Chain;
 
 /// An operation of [`TerminatingQueues`], with the number of the worker that calls it, from 0.
@@ -55,7 +55,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TerminatingQueues<
         state.as_deref().is_some_and(is_empty) && ops.iter().all(|op| matches!(op, TerminatingQueuesOp::Dequeue(_)))
     }
 
-    fn synchronise(&self, state: &Self::State, ops: &[&Self::Op]) -> Synchronised<Self::State, Self::Ret> {
+    fn synchronize(&self, state: &Self::State, ops: &[&Self::Op]) -> Synchronized<Self::State, Self::Ret> {
         let nothing = || TerminatingQueueRet::Value(None);
         match (state, ops) {
             (None, [TerminatingQueuesOp::Enqueue(..)]) => vec![(None, vec![TerminatingQueueRet::Done])],

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use super::{ChannelOp, SyncSpec, Synchronised};
+use super::{ChannelOp, SyncSpec, Synchronized};
 
 /// The result of an operation of a [`TimeoutChannel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutChannel<V> 
         matches!(ops, [ChannelOp::Send(_)])
     }
 
-    fn synchronise(&self, (): &(), ops: &[&ChannelOp<V>]) -> Synchronised<(), TimeoutChannelRet<V>> {
+    fn synchronize(&self, (): &(), ops: &[&ChannelOp<V>]) -> Synchronized<(), TimeoutChannelRet<V>> {
         let results = match ops {
             [ChannelOp::Send(_)] => vec![TimeoutChannelRet::Sent(false)],
             [ChannelOp::Receive] => vec![TimeoutChannelRet::Received(None)],
@@ -75,7 +75,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutExchanger<V
         vec![1, 2]
     }
 
-    fn synchronise(&self, (): &(), ops: &[&V]) -> Synchronised<(), Option<V>> {
+    fn synchronize(&self, (): &(), ops: &[&V]) -> Synchronized<(), Option<V>> {
         match *ops {
             [_] => vec![((), vec![None])],
             [one, other] => vec![((), vec![Some(other.clone()), Some(one.clone())])],

@@ -14,7 +14,7 @@ use super::super::failure::FailureKind;
 use super::super::plan::{MOST_LOST, Plan, VERIFIED};
 use super::super::written::Written;
 use super::{Answer, Effort, First, Freedom, Reduced, reduce};
-use crate::drive::{Behaviour, Clock, Kind, QUIET_THREADS, Quiet, Run, Runner, Seen};
+use crate::drive::{Behavior, Clock, Kind, QUIET_THREADS, Quiet, Run, Runner, Seen};
 
 /// The duration of a batch of runs before they are judged.
 const BATCH: Duration = Duration::from_millis(2);
@@ -147,7 +147,7 @@ impl<'p> Stress<'p> {
         self.batches += 1;
         let run = |number: u32| Run {
             instance: self.plan.construct(0),
-            threads: program.threads.iter().cloned().map(Behaviour::Calls).collect(),
+            threads: program.threads.iter().cloned().map(Behavior::Calls).collect(),
             before: program.before.clone(),
             after: program.after.clone(),
             operations: 0,

@@ -19,14 +19,14 @@ function rowMetrics(rows, room, hasPoints) {
   return { lane, bar, font, digits, half, text, point, top };
 }
 
-function readColours(element) {
+function readColors(element) {
   const style = getComputedStyle(element);
-  const colours = {};
+  const colors = {};
   for (const name of ["paper", "ink", "soft", "line", "row", "bar", "barline", "small", "bartext", "core", "coreline", "wrong", "wrongline",
     "point", "pointtext", "path", "match", "focus"]) {
-    colours[name] = style.getPropertyValue("--" + name).trim();
+    colors[name] = style.getPropertyValue("--" + name).trim();
   }
-  return colours;
+  return colors;
 }
 
 // The first bar of a lane that ends behind a cell.
@@ -54,7 +54,7 @@ function laneTops(scene, model) {
   scene.height = top + 8;
 }
 
-// How much a bar matters, for colours where several share a pixel.
+// How much a bar matters, for colors where several share a pixel.
 const OTHER = 0, PLAIN = 1, CONFLICTING = 2, CORE = 3, MATCH = 4, WRONG = 5;
 
 function weight(model, scene, bar) {
@@ -90,8 +90,8 @@ function coarseLane(model, scene, lane) {
 
 function drawCoarse(context, scene, stretches, top, toX, width) {
   const each = Math.max(1, scene.places.width) / STRETCHES;
-  const { colours, metrics } = scene;
-  const fills = [colours.small, colours.small, colours.coreline, colours.coreline, colours.match, colours.wrongline];
+  const { colors, metrics } = scene;
+  const fills = [colors.small, colors.small, colors.coreline, colors.coreline, colors.match, colors.wrongline];
   for (let at = 0; at < STRETCHES;) {
     const matters = stretches[at];
     let end = at + 1;
@@ -109,7 +109,7 @@ function drawCoarse(context, scene, stretches, top, toX, width) {
 }
 
 function drawScene(context, scene, model, size) {
-  const { places, colours, view, gutter, metrics, tops } = scene;
+  const { places, colors, view, gutter, metrics, tops } = scene;
   const { left, right, point } = places;
   const { width, height } = size;
   const toX = (cell) => gutter + (cell - view.x) * view.scale;
@@ -117,7 +117,7 @@ function drawScene(context, scene, model, size) {
   // A letter is not wider than a cell, if it can still be read then.
   const font = Math.min(metrics.font, Math.max(10, view.scale / 0.605));
   context.clearRect(0, 0, width, height);
-  context.fillStyle = colours.paper;
+  context.fillStyle = colors.paper;
   context.fillRect(0, 0, width, height);
   context.textBaseline = "middle";
   const seenLeft = view.x, seenRight = fromX(width);
@@ -125,7 +125,7 @@ function drawScene(context, scene, model, size) {
   for (const row of places.rows) {
     const { first, lanes } = model.rows[row];
     const y = tops[first] - view.y;
-    context.fillStyle = colours.row;
+    context.fillStyle = colors.row;
     context.fillRect(0, y, width, metrics.lane * lanes);
   }
 
@@ -133,7 +133,7 @@ function drawScene(context, scene, model, size) {
   if (places.edge !== NONE) {
     const x = toX(places.edge);
     if (x >= gutter && x <= width) {
-      context.strokeStyle = colours.wrongline;
+      context.strokeStyle = colors.wrongline;
       context.setLineDash([3, 4]);
       context.lineWidth = 1;
       context.beginPath();
@@ -153,7 +153,7 @@ function drawScene(context, scene, model, size) {
       if (cell > seenRight + 2) break;
       const x = toX(cell);
       const ends = bars.map(edgeOf);
-      context.strokeStyle = missing ? colours.wrongline : colours.path;
+      context.strokeStyle = missing ? colors.wrongline : colors.path;
       context.lineWidth = 2.5;
       if (missing) context.setLineDash([6, 4]);
       context.beginPath();
@@ -163,7 +163,7 @@ function drawScene(context, scene, model, size) {
       context.setLineDash([]);
       if (missing) {
         for (const y of ends) {
-          context.fillStyle = colours.wrongline;
+          context.fillStyle = colors.wrongline;
           context.beginPath();
           context.arc(x, y, 4, 0, 7);
           context.fill();
@@ -185,7 +185,7 @@ function drawScene(context, scene, model, size) {
   const start = Math.max(0, firstStep(seenLeft) - 1), end = Math.min(steps.length - 1, firstStep(seenRight));
   const hasPoints = steps.length > 0 && end - start < 600 && view.scale > 1.2;
   if (hasPoints) {
-    context.strokeStyle = colours.path;
+    context.strokeStyle = colors.path;
     context.globalAlpha = 0.5;
     context.lineWidth = 1.25;
     context.beginPath();
@@ -203,8 +203,8 @@ function drawScene(context, scene, model, size) {
     context.globalAlpha = 1;
   }
 
-  const fills = [colours.bar, colours.bar, colours.bar, colours.core, colours.bar, colours.wrong];
-  const strokes = [colours.barline, colours.barline, colours.coreline, colours.coreline, colours.match, colours.wrongline];
+  const fills = [colors.bar, colors.bar, colors.bar, colors.core, colors.bar, colors.wrong];
+  const strokes = [colors.barline, colors.barline, colors.coreline, colors.coreline, colors.match, colors.wrongline];
   context.font = `${font}px ui-monospace, "DejaVu Sans Mono", "SF Mono", Menlo, Consolas, monospace`;
   const letter = context.measureText("0").width;
   let drawn = 0;
@@ -216,7 +216,7 @@ function drawScene(context, scene, model, size) {
     if (bar === NONE || model.lane[bar] !== lane || right[bar] <= 0) return;
     const x = toX(left[bar]);
     if (toX(right[bar]) - x >= SMALL || x < gutter || x > width) return;
-    context.strokeStyle = colours.focus;
+    context.strokeStyle = colors.focus;
     context.lineWidth = 2;
     context.strokeRect(x - 3, top - 3, 8, metrics.bar + 6);
   };
@@ -235,7 +235,7 @@ function drawScene(context, scene, model, size) {
       let runStart = NONE, runEnd = 0, runWeight = 0;
       const endRun = () => {
         if (runStart === NONE) return;
-        context.fillStyle = runWeight > PLAIN ? strokes[runWeight] : colours.small;
+        context.fillStyle = runWeight > PLAIN ? strokes[runWeight] : colors.small;
         context.globalAlpha = runWeight === OTHER ? DIM : 1;
         context.fillRect(runStart, top, Math.max(runWeight > PLAIN ? 2 : 1, runEnd - runStart - 0.6), metrics.bar);
         context.globalAlpha = 1;
@@ -278,7 +278,7 @@ function drawScene(context, scene, model, size) {
         if (isPending) context.setLineDash([]);
         if (bar === scene.selected || bar === scene.hovered) {
           context.globalAlpha = 1;
-          context.strokeStyle = colours.focus;
+          context.strokeStyle = colors.focus;
           context.lineWidth = bar === scene.selected ? 2.5 : 1.5;
           context.beginPath();
           context.roundRect(from - 1.5, top - 1.5, to - from + 3, metrics.bar + 3, 7);
@@ -292,7 +292,7 @@ function drawScene(context, scene, model, size) {
         if (room >= 2) {
           let text = barText(model, bar);
           if (text.length > room) text = text.slice(0, Math.max(1, room - 1)) + "…";
-          context.fillStyle = matters === WRONG ? colours.ink : colours.bartext;
+          context.fillStyle = matters === WRONG ? colors.ink : colors.bartext;
           context.fillText(text, textFrom, top + metrics.text + 0.5);
         }
         context.globalAlpha = 1;
@@ -315,13 +315,13 @@ function drawScene(context, scene, model, size) {
         if (places.right[bar] <= 0 || point[bar] === NONE) continue;
         const x = toX(point[bar]), y = edgeOf(bar);
         context.globalAlpha = isDimmed(model, scene, bar) ? DIM : 1;
-        context.fillStyle = colours.point;
+        context.fillStyle = colors.point;
         context.beginPath();
         if (isWide) {
           const half = Math.max(tall, (digit * step.length) / 2 + 4);
           context.roundRect(x - half, y - tall, half * 2, tall * 2, tall);
           context.fill();
-          context.fillStyle = colours.pointtext;
+          context.fillStyle = colors.pointtext;
           context.fillText(step, x, y + 0.5);
         } else {
           context.arc(x, y, 2.5, 0, 7);
@@ -342,29 +342,29 @@ function drawScene(context, scene, model, size) {
       if (right[bar] <= 0 || tops[model.lane[bar]] === NONE) continue;
       const x = Math.min(toX(right[bar]) - 1, width - 11), y = topOf(bar) + 1;
       if (x < gutter || toX(left[bar]) > width) continue;
-      context.fillStyle = colours.wrongline;
+      context.fillStyle = colors.wrongline;
       context.beginPath();
       context.arc(x, y, 8, 0, 7);
       context.fill();
-      context.fillStyle = colours.paper;
+      context.fillStyle = colors.paper;
       context.fillText("✗", x, y + 0.5);
     }
     context.textAlign = "left";
   }
 
   // Names of rows, over everything.
-  context.fillStyle = colours.paper;
+  context.fillStyle = colors.paper;
   context.fillRect(0, 0, gutter, height);
   context.font = `${Math.min(13, metrics.lane * 0.55)}px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`;
   for (const row of places.rows) {
     const y = tops[model.rows[row].first] - view.y;
-    context.fillStyle = colours.row;
+    context.fillStyle = colors.row;
     context.fillRect(0, y, gutter, metrics.lane * model.rows[row].lanes);
-    context.fillStyle = colours.soft;
+    context.fillStyle = colors.soft;
     context.fillText(model.rows[row].label, 16, y + metrics.lane / 2 + 0.5, gutter - 24);
   }
   drawAxis(context, scene, model, width);
-  context.strokeStyle = colours.line;
+  context.strokeStyle = colors.line;
   context.lineWidth = 1;
   context.beginPath();
   context.moveTo(gutter - 0.5, 0);
@@ -375,12 +375,12 @@ function drawScene(context, scene, model, size) {
 
 // The axis: numbers of events. It stays at the top, over rows that are scrolled.
 function drawAxis(context, scene, model, width) {
-  const { places, colours, view, gutter } = scene;
+  const { places, colors, view, gutter } = scene;
   const { cells, marks, edge } = places;
   const toX = (cell) => gutter + (cell - view.x) * view.scale;
-  context.fillStyle = colours.paper;
+  context.fillStyle = colors.paper;
   context.fillRect(0, 0, width, HEAD);
-  context.strokeStyle = colours.line;
+  context.strokeStyle = colors.line;
   context.lineWidth = 1;
   context.beginPath();
   context.moveTo(0, HEAD - 0.5);
@@ -398,13 +398,13 @@ function drawAxis(context, scene, model, width) {
       from = at - half - 6;
       to = at + half + 6;
       context.textAlign = "center";
-      context.fillStyle = colours.wrongline;
+      context.fillStyle = colors.wrongline;
       context.fillText(text, at, middle);
       context.fillRect(x - 0.5, HEAD - 6, 1, 6);
     }
   }
   context.textAlign = "center";
-  context.fillStyle = colours.soft;
+  context.fillStyle = colors.soft;
   let low = 0, high = marks.length;
   while (low < high) {
     const half = (low + high) >> 1;
@@ -430,9 +430,9 @@ function drawAxis(context, scene, model, width) {
     index = least;
   }
   context.textAlign = "left";
-  context.fillStyle = colours.paper;
+  context.fillStyle = colors.paper;
   context.fillRect(0, 0, gutter, HEAD - 1);
-  context.fillStyle = colours.soft;
+  context.fillStyle = colors.soft;
   context.fillText("event", 16, middle);
 }
 
@@ -446,10 +446,10 @@ function* shownGroups(places, model, start, end) {
 }
 
 function drawMap(context, scene, model, size) {
-  const { places, colours, view, gutter } = scene;
+  const { places, colors, view, gutter } = scene;
   const { width, height } = size;
   context.clearRect(0, 0, width, height);
-  context.fillStyle = colours.paper;
+  context.fillStyle = colors.paper;
   context.fillRect(0, 0, width, height);
   const toX = (cell) => gutter + (cell / Math.max(1, places.width)) * (width - gutter - 8);
   if (!scene.density || scene.density.length !== Math.ceil(width)) {
@@ -463,7 +463,7 @@ function drawMap(context, scene, model, size) {
     scene.density = density;
     scene.densest = density.reduce((most, value) => Math.max(most, value), 1);
   }
-  context.fillStyle = colours.barline;
+  context.fillStyle = colors.barline;
   for (let x = 0; x < scene.density.length; x++) {
     if (scene.density[x] > 0) {
       const tall = Math.max(2, (scene.density[x] / scene.densest) * (height - 12));
@@ -471,20 +471,20 @@ function drawMap(context, scene, model, size) {
     }
   }
   if (scene.matches) {
-    context.fillStyle = colours.match;
+    context.fillStyle = colors.match;
     for (const bar of scene.matchList) context.fillRect(toX(places.left[bar]), 2, 1.5, 5);
   }
-  context.fillStyle = colours.coreline;
+  context.fillStyle = colors.coreline;
   for (const bar of model.data.core) if (places.right[bar] > 0) context.fillRect(toX(places.left[bar]) - 1, height - 5, 3, 4);
   if (places.edge !== NONE) {
-    context.fillStyle = colours.wrongline;
+    context.fillStyle = colors.wrongline;
     context.fillRect(toX(places.edge) - 1, 0, 2, height);
   }
   const from = toX(Math.max(0, view.x)), to = toX(Math.min(places.width, view.x + (width - gutter) / view.scale));
-  context.strokeStyle = colours.focus;
+  context.strokeStyle = colors.focus;
   context.lineWidth = 1.5;
   context.strokeRect(from, 1.5, Math.max(4, to - from), height - 3);
-  context.fillStyle = colours.soft;
+  context.fillStyle = colors.soft;
   context.font = '11px system-ui, "DejaVu Sans", sans-serif';
   context.textBaseline = "middle";
   context.fillText("all", 16, height / 2);

@@ -20,7 +20,7 @@ function start() {
   const canvas = byId("view"), map = byId("map"), tip = byId("tip");
   const context = canvas.getContext("2d"), mapContext = map.getContext("2d");
   const scene = {
-    places: null, colours: readColours(document.documentElement), view: { x: 0, y: 0, scale: 7 }, gutter: 110, metrics: null, tops: null,
+    places: null, colors: readColors(document.documentElement), view: { x: 0, y: 0, scale: 7 }, gutter: 110, metrics: null, tops: null,
     height: 0, selected: NONE, hovered: NONE, matches: null, matchList: [], density: null, coarse: null,
   };
   let size = { width: 0, height: 0 };
@@ -344,13 +344,13 @@ function start() {
       visible[bar] = shows ? 1 : 0;
       shownCount += visible[bar];
     }
-    const centre = scene.selected !== NONE && visible[scene.selected] ? scene.selected : NONE;
+    const center = scene.selected !== NONE && visible[scene.selected] ? scene.selected : NONE;
     scene.places = place(model, visible);
     scene.hovered = NONE;
     resize();
     byId("empty").hidden = shownCount > 0;
     search(false);
-    if (centre !== NONE) reveal(centre, Math.max(readable(), Math.min(scene.view.scale, 12)));
+    if (center !== NONE) reveal(center, Math.max(readable(), Math.min(scene.view.scale, 12)));
     else fit();
     showOrder();
     byId("live").textContent = shownCount + " of " + model.count + " operations are shown";
@@ -470,15 +470,15 @@ function start() {
     const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = isDark ? "light" : "dark";
     root.style.colorScheme = root.dataset.theme;
-    recolour();
+    recolor();
   }
 
-  function recolour() {
-    scene.colours = readColours(document.documentElement);
+  function recolor() {
+    scene.colors = readColors(document.documentElement);
     repaint();
   }
 
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolor);
 
   // The pointer.
 
@@ -593,7 +593,7 @@ function start() {
 
   // Keys.
 
-  function neighbour(direction) {
+  function neighbor(direction) {
     const bars = scene.places.byLane;
     if (scene.selected === NONE || !visible[scene.selected]) {
       // The first that is seen.
@@ -611,7 +611,7 @@ function start() {
   }
 
   function otherRow(direction) {
-    if (scene.selected === NONE) return neighbour(1);
+    if (scene.selected === NONE) return neighbor(1);
     const rows = scene.places.rows;
     const middle = (scene.places.left[scene.selected] + scene.places.right[scene.selected]) / 2;
     for (let at = rows.indexOf(rowOf(model, scene.selected)) + direction; at >= 0 && at < rows.length; at += direction) {
@@ -652,7 +652,7 @@ function start() {
     if (arrows[event.key] && inCanvas) {
       const [x, y] = arrows[event.key];
       if (event.shiftKey) pan(x, y);
-      else go(x ? neighbour(x) : otherRow(y));
+      else go(x ? neighbor(x) : otherRow(y));
     } else if (event.key === "Home" && inCanvas) go(visible.indexOf(1));
     else if (event.key === "End" && inCanvas) go(visible.lastIndexOf(1));
     else if (event.key === "PageDown" && inCanvas) pan(3, 0);
@@ -691,7 +691,7 @@ function start() {
   window.addEventListener("beforeprint", () => {
     screenView = { theme: document.documentElement.dataset.theme, view: { ...scene.view } };
     document.documentElement.dataset.theme = "light";
-    scene.colours = readColours(document.documentElement);
+    scene.colors = readColors(document.documentElement);
     resize(1000);
     scene.view.scale = Math.max(fitScale(), Math.min(scene.view.scale, 8));
     paint();
@@ -700,7 +700,7 @@ function start() {
     if (!screenView) return;
     if (screenView.theme) document.documentElement.dataset.theme = screenView.theme;
     else delete document.documentElement.dataset.theme;
-    scene.colours = readColours(document.documentElement);
+    scene.colors = readColors(document.documentElement);
     resize();
     Object.assign(scene.view, screenView.view);
     repaint();

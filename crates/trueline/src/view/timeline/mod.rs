@@ -1,4 +1,4 @@
-//! A history and its judgement as a picture in plain data: rows, bars, points and links.
+//! A history and its judgment as a picture in plain data: rows, bars, points and links.
 //!
 //! A [`Timeline`] has a row for each process and a bar for each operation, from its call to its return. Where a
 //! linearization is known, each of its operations has a number and a point on its bar; operations that took effect
@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use trueline::history::{History, OpId};
-//! use trueline::verdict::{Judgement, Stats, Verdict, Witness};
+//! use trueline::verdict::{Judgment, Stats, Verdict, Witness};
 //! use trueline::view::terminal::{self, Settings};
 //! use trueline::view::timeline::{Label, Timeline};
 //!
@@ -18,11 +18,11 @@
 //! builder.call(1, "read()")?;
 //! builder.ret(1, "1")?;
 //! builder.ret(0, "ok")?;
-//! let judgement: Judgement<String> = Judgement {
+//! let judgment: Judgment<String> = Judgment {
 //!     verdict: Verdict::Accepted(Witness::one_by_one(vec![OpId(0), OpId(1)])),
 //!     stats: Stats::default(),
 //! };
-//! let timeline = Timeline::new(&builder.finish(), Label::of).with_judgement(&judgement);
+//! let timeline = Timeline::new(&builder.finish(), Label::of).with_judgment(&judgment);
 //! assert_eq!(timeline.bars[1].step, Some(2)); // the read is second
 //! let picture = terminal::render(&timeline, &Settings::default());
 //! let lines = [
@@ -48,9 +48,9 @@ pub use place::{Places, Point};
 
 use super::{Finding, Report};
 use crate::history::{EventKind, History, ObjectId, OpId, Operation, Record, Shown};
-use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Verdict, Witness, groups};
+use crate::verdict::{Core, Evidence, Judgment, Passed, ProgressVerdict, Verdict, Witness, groups};
 
-/// A history and its judgement, ready to be drawn.
+/// A history and its judgment, ready to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeline {
@@ -308,7 +308,7 @@ impl Timeline {
     }
 
     /// Creates a timeline of about `most` operations near the problem, like [`near_problem`](Self::near_problem), but
-    /// without creating the rest first. The same judgement and core are to be added to it afterward.
+    /// without creating the rest first. The same judgment and core are to be added to it afterward.
     pub fn excerpt<Op, Ret: Display>(
         history: &History<Op, Ret>,
         label: impl Fn(&Op) -> Label,
@@ -444,9 +444,9 @@ impl Timeline {
 
     /// Adds the verdict on the history: the linearization, and the refused operation.
     #[must_use]
-    pub fn with_judgement<Ret: Display>(mut self, judgement: &Judgement<Ret>) -> Self {
-        self.algorithm = visible(&judgement.stats.algorithm);
-        match &judgement.verdict {
+    pub fn with_judgment<Ret: Display>(mut self, judgment: &Judgment<Ret>) -> Self {
+        self.algorithm = visible(&judgment.stats.algorithm);
+        match &judgment.verdict {
             Verdict::Accepted(witness) => {
                 self.outcome = Outcome::Accepted;
                 self.linearize(witness);
@@ -468,7 +468,7 @@ impl Timeline {
             ProgressVerdict::Rejected(evidence) => {
                 self.outcome = Outcome::Rejected;
                 let is_done = |group: &&Vec<OpId>| !evidence.anticipated.contains(group);
-                let done: Vec<Vec<OpId>> = evidence.synchronisations.iter().filter(is_done).cloned().collect();
+                let done: Vec<Vec<OpId>> = evidence.synchronizations.iter().filter(is_done).cloned().collect();
                 self.linearize(&Witness::in_groups(&done));
                 let bars_of = |group: &Vec<OpId>| group.iter().filter_map(|op| self.bar_of(*op)).collect();
                 let anticipated: Vec<Vec<u32>> = evidence.anticipated.iter().map(bars_of).collect();

@@ -1,4 +1,4 @@
-//! Compares all claims of a judgement with the definitions, on random small histories of every specification.
+//! Compares all claims of a judgment with the definitions, on random small histories of every specification.
 //!
 //! It shares no code with `judge`: [`definition`] tries all orders of operations. It compares the verdict, the place,
 //! the allowed results, the prefix, the core, and each claim of an argument.
@@ -307,8 +307,8 @@ fn print<F: Family>(count: usize, seed: u64) {
     let mut printed = 0;
     for seed in seed.. {
         let history = families::history::<F>(&mut Random::new(seed), MOST);
-        let judgement = check(&spec, &history, &Config::new());
-        let Some(evidence) = judgement.verdict.evidence() else { continue };
+        let judgment = check(&spec, &history, &Config::new());
+        let Some(evidence) = judgment.verdict.evidence() else { continue };
         let core = shrink::core(&spec, &history, evidence, &Limits::new());
         let Some(argument) = argument::of_core(&spec, &core) else { continue };
         let show = |history: &HistoryOf<F>| {

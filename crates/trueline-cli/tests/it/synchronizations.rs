@@ -8,7 +8,7 @@ fn figure(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sync").join(name).display().to_string()
 }
 
-/// Paper "Synchronisation", figure 8: 2 and 3 have exchanged their values, 1 has 0's value, but 0 has 3's value instead
+/// Paper "Synchronization", figure 8: 2 and 3 have exchanged their values, 1 has 0's value, but 0 has 3's value instead
 /// of 1's.
 #[test]
 fn an_exchange_that_was_too_late() {

@@ -91,7 +91,7 @@ pub(super) enum Small {
 impl Shrinking<'_> {
     /// Keeps as few units as possible. `none` is the choice to keep none of them. The candidates are ordered by
     /// preference: those that should rather be kept come first.
-    pub(super) fn minimise(&mut self, mut none: Choice, mut candidates: Vec<&Unit>, small: Small) {
+    pub(super) fn minimize(&mut self, mut none: Choice, mut candidates: Vec<&Unit>, small: Small) {
         let mut gap = usize::MAX;
         // Invariant: the history with all candidates is rejected.
         while !candidates.is_empty() {

@@ -12,7 +12,7 @@ use super::judge::Names;
 use super::model::{State, Step};
 use crate::drive::{Call, Random, Shape, Workload};
 use crate::history::Value;
-use crate::spec::sync::{SyncSpec, Synchronised};
+use crate::spec::sync::{SyncSpec, Synchronized};
 
 /// Computes how many executions of the same operation synchronize in a state.
 pub(super) type Size = Arc<dyn Fn(&State) -> usize + Send + Sync>;
@@ -124,12 +124,12 @@ impl Mode {
         found
     }
 
-    fn synchronise(&self, state: &State, ops: &[&Call], found: &mut Synchronised<State, Value>) {
+    fn synchronize(&self, state: &State, ops: &[&Call], found: &mut Synchronized<State, Value>) {
         // The order of executions with equal arguments makes no difference to the step, only to which one gets which
         // result.
         let mut steps: HashMap<Value, Vec<(Value, State)>> = HashMap::new();
         let mut known: HashSet<Vec<Value>> = HashSet::new();
-        let mut first: Option<Synchronised<State, Value>> = None;
+        let mut first: Option<Synchronized<State, Value>> = None;
         for order in self.arrangements(state, ops) {
             let arguments: Vec<Value> = order.iter().map(|at| ops[*at].argument.clone()).collect();
             let alone = arguments.len() == 1 && matches!(self.who, Who::These(_));
@@ -141,17 +141,17 @@ impl Mode {
                     Value::List(results) if !alone => results.to_vec(),
                     result => vec![result.clone()],
                 };
-                assert_eq!(in_order.len(), ops.len(), "each execution that synchronises has a result");
+                assert_eq!(in_order.len(), ops.len(), "each execution that synchronizes has a result");
                 let mut results = vec![Value::Null; ops.len()];
                 for (at, result) in order.iter().zip(in_order) {
                     results[*at] = result;
                 }
                 (next.clone(), results)
             };
-            let outcomes: Synchronised<State, Value> = outcomes.iter().map(in_place).collect();
+            let outcomes: Synchronized<State, Value> = outcomes.iter().map(in_place).collect();
             if self.is_order_free {
                 let expected = first.get_or_insert_with(|| outcomes.clone());
-                let results = |outcomes: &Synchronised<State, Value>| -> Vec<Vec<Value>> {
+                let results = |outcomes: &Synchronized<State, Value>| -> Vec<Vec<Value>> {
                     outcomes.iter().map(|(_, results)| results.clone()).collect()
                 };
                 assert!(
@@ -213,10 +213,10 @@ impl SyncSpec for SyncModel {
         self.modes.iter().any(|mode| mode.extends(state, ops))
     }
 
-    fn synchronise(&self, state: &State, ops: &[&Call]) -> Synchronised<State, Value> {
+    fn synchronize(&self, state: &State, ops: &[&Call]) -> Synchronized<State, Value> {
         let mut found = Vec::new();
         for mode in &self.modes {
-            mode.synchronise(state, ops, &mut found);
+            mode.synchronize(state, ops, &mut found);
         }
         found
     }
@@ -312,7 +312,7 @@ mod tests {
     fn outcomes(mode: Mode, count: usize) -> Vec<Vec<Value>> {
         let model = SyncModel { initial: State::new(()), modes: vec![mode], names: Arc::from([]), is_stateless: true };
         let call = Call { operation: 0, argument: Value::Null };
-        let found = model.synchronise(&model.initial(), &vec![&call; count]);
+        let found = model.synchronize(&model.initial(), &vec![&call; count]);
         found.into_iter().map(|(_, results)| results).collect()
     }
 
