@@ -47,14 +47,14 @@ pub fn check<S: Spec>(
 }
 
 /// A function by which a competitor judges a part.
-pub(super) type Judge = fn(&mut Worker<'_>, Task<'_>, &Algorithm, &mut Meter) -> Verdict<ResultId>;
+pub(super) type JudgePart = fn(&mut Worker<'_>, Task<'_>, &Algorithm, &mut Meter) -> Verdict<ResultId>;
 
 /// Judges one part by each algorithm, using `judge`. Returns the number of the winner too, if any algorithm decided.
 pub(super) fn search(
     worker: &Worker<'_>,
     task: Task<'_>,
     algorithms: &[Algorithm],
-    judge: Judge,
+    judge: JudgePart,
     meter: &mut Meter,
 ) -> (Verdict<ResultId>, Option<usize>) {
     let token = meter.token();

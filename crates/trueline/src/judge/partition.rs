@@ -91,7 +91,7 @@ fn judge_by(
         Algorithm::Brute => return (brute::search(worker.case, task.events, meter), None),
         Algorithm::Own(checker) => return (checker.search(worker.case, task.events, meter), None),
         Algorithm::Compete(algorithms) => {
-            let judge: compete::Judge = |worker, task, algorithm, meter| judge_by(worker, task, algorithm, meter).0;
+            let judge: compete::JudgePart = |worker, task, algorithm, meter| judge_by(worker, task, algorithm, meter).0;
             let (verdict, winner) = compete::search(worker, task, algorithms, judge, meter);
             return (verdict, winner.map(Choice::Competitor));
         }

@@ -216,7 +216,7 @@ const JUDGING_PER_MAKING: u32 = 2;
 const FEWEST_TO_JUDGE: u32 = 6;
 
 /// The state that all testers share.
-struct Search {
+struct Testing {
     plan: Plan,
     kinds: Arc<[Kind]>,
     started: Instant,
@@ -236,12 +236,12 @@ struct Search {
     /// The number of threads that never returned, if that ended the test.
     lost: AtomicU32,
     /// The runs that failed.
-    found: Mutex<Vec<Found>>,
+    found: Mutex<Vec<FailingRun>>,
 }
 
 /// A failing run.
 #[derive(Clone)]
-struct Found {
+struct FailingRun {
     token: Token,
     seen: Seen,
     kind: FailureKind,
@@ -380,7 +380,7 @@ impl Plan {
         }
         let _known = Task::here();
         let chosen = Clock::best();
-        let search = Arc::new(Search {
+        let search = Arc::new(Testing {
             plan: self.clone(),
             kinds: self.workload.kinds.clone().into(),
             started: Instant::now(),
@@ -466,15 +466,15 @@ impl Plan {
     }
 
     /// Returns reports about the failing runs. The first one is about the smallest program that fails in the same way.
-    fn failures(&self, found: Vec<Found>, clock: Clock) -> Vec<Failure> {
+    fn failures(&self, found: Vec<FailingRun>, clock: Clock) -> Vec<Failure> {
         let Some(first) = found.first() else { return Vec::new() };
         // If the process ends now, the next test finds this run in the file.
         let mut running = self.options.name.as_deref().and_then(|name| Running::create(name, 0));
         if let Some(running) = &mut running {
             running.write(std::slice::from_ref(&first.token));
         }
-        let report = |plan: &Self, found: Found| {
-            let Found { token, seen, kind, after } = found;
+        let report = |plan: &Self, found: FailingRun| {
+            let FailingRun { token, seen, kind, after } = found;
             Failure::new(plan, &seen.history, kind, token, after, &[])
         };
         let (plan, all) = (self.clone(), found.clone());
@@ -541,8 +541,8 @@ impl Plan {
     }
 
     /// Shrinks the program, and returns the failure of the smallest one that fails in the same way.
-    fn shrunk(&self, found: Found, clock: Clock) -> Failure {
-        let Found { token, seen, kind, after } = found;
+    fn shrunk(&self, found: FailingRun, clock: Clock) -> Failure {
+        let FailingRun { token, seen, kind, after } = found;
         if !self.shrinks() || matches!(kind, FailureKind::Broken { .. }) {
             return Failure::new(self, &seen.history, kind, token, after, &[]);
         }
@@ -809,8 +809,8 @@ impl Objects {
     }
 }
 
-impl Search {
-    fn found(&self) -> MutexGuard<'_, Vec<Found>> {
+impl Testing {
+    fn found(&self) -> MutexGuard<'_, Vec<FailingRun>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -823,7 +823,7 @@ impl Search {
                 let kind = FailureKind::Broken { place: doing.place(), how: how.describe() };
                 std::mem::forget(how);
                 let seen = Seen { history: History::builder().finish(), end: End::Complete };
-                self.found().push(Found { token: *token, seen, kind, after: self.started.elapsed() });
+                self.found().push(FailingRun { token: *token, seen, kind, after: self.started.elapsed() });
                 None
             }
             (How::Panicked(payload), _) => Some(payload),
@@ -1041,7 +1041,7 @@ impl Search {
                 self.undecided.fetch_add(1, Ordering::Relaxed);
             });
             if let Some(kind) = kind {
-                found = Some(Found { token: token.clone(), seen, kind, after: self.started.elapsed() });
+                found = Some(FailingRun { token: token.clone(), seen, kind, after: self.started.elapsed() });
                 break;
             }
         }
@@ -1063,7 +1063,7 @@ impl Search {
         self.found().extend(broken.map(|(run, message)| {
             let kind = FailureKind::Broken { place: Doing::Dropping.place(), how: format!("panicked: {message}") };
             let seen = Seen { history: History::builder().finish(), end: End::Complete };
-            Found { token: tokens[run].clone(), seen, kind, after: self.started.elapsed() }
+            FailingRun { token: tokens[run].clone(), seen, kind, after: self.started.elapsed() }
         }));
         let has_enough = self.found().len() >= self.plan.options.collect;
         let has_lost = runner.lost() >= MOST_LOST;

@@ -67,7 +67,7 @@ impl Level {
 
 /// A transition of the current execution.
 #[derive(Debug)]
-struct Step {
+struct Taken {
     transition: Transition,
     level: Option<usize>,
     /// Its number among the transitions of its task, counted from 1.
@@ -81,7 +81,7 @@ pub(super) struct Reduced {
     fixed: usize,
     at: usize,
     is_started: bool,
-    steps: Vec<Step>,
+    steps: Vec<Taken>,
     /// The vector clock of each step: for each task, how many of its transitions come before this step, or are this
     /// step, in every equivalent execution.
     clocks: Vec<Vec<u32>>,
@@ -174,7 +174,7 @@ impl Reduced {
         }
         let locks = transition.access.filter(|access| access.kind == AccessKind::Lock);
         for earlier in (0..number).rev() {
-            let Step { transition: other, position, .. } = &self.steps[earlier];
+            let Taken { transition: other, position, .. } = &self.steps[earlier];
             let (task, position) = (other.task, *position);
             if task == me || !transition.depends_on(other) || (position <= before[task] && position <= fixed[task]) {
                 continue;
@@ -201,7 +201,7 @@ impl Reduced {
             return;
         }
         let comes_before = |first: usize, second: usize| {
-            let Step { transition, position, .. } = &self.steps[first];
+            let Taken { transition, position, .. } = &self.steps[first];
             // A task that was started later is not in it.
             self.clocks[second].get(transition.task).is_some_and(|known| known >= position)
         };
@@ -322,7 +322,7 @@ impl Strategy for Reduced {
         if let Some(level) = level {
             self.levels[level].returned |= transition.returned;
         }
-        self.steps.push(Step { transition: *transition, level, position });
+        self.steps.push(Taken { transition: *transition, level, position });
         for sleeper in members(self.sleep) {
             let mut next = Transition::of(sleeper, self.pending[sleeper]);
             next.returned = self.sleep_returns & only(sleeper) != 0;

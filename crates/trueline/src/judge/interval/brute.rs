@@ -15,7 +15,7 @@
 
 use std::collections::HashSet;
 
-use super::task::{Member, Step, Task};
+use super::task::{IntervalStep, IntervalTask, Member};
 use crate::history::OpId;
 use crate::judge::search::Meter;
 use crate::spec::interval::{IntervalSpec, Part};
@@ -30,15 +30,15 @@ struct Reached<S: IntervalSpec> {
     state: S::State,
     begun: u32,
     ended: u32,
-    steps: Vec<Step>,
+    steps: Vec<IntervalStep>,
 }
 
 /// Returns an interval linearization if there is one; if `is_maximal` is set, one that no step extends.
 pub(super) fn search<S: IntervalSpec>(
-    task: &Task<'_, S>,
+    task: &IntervalTask<'_, S>,
     is_maximal: bool,
     meter: &mut Meter,
-) -> Result<Option<Vec<Step>>, LimitKind> {
+) -> Result<Option<Vec<IntervalStep>>, LimitKind> {
     let ops: Vec<OpId> = task.executions().collect();
     if ops.len() > MOST {
         return Err(LimitKind::Refused("the history has too many executions for all sets of them to be tried"));
@@ -71,7 +71,7 @@ fn is_in(set: u32, at: usize) -> bool {
 
 /// Returns the configurations that are one step away, whichever executions end with the step.
 fn steps<S: IntervalSpec>(
-    task: &Task<'_, S>,
+    task: &IntervalTask<'_, S>,
     ops: &[OpId],
     reached: &Reached<S>,
     meter: &mut Meter,
@@ -106,8 +106,8 @@ fn steps<S: IntervalSpec>(
                 continue;
             }
             let step = chosen.iter().zip(&results).map(|(at, result)| (ops[*at], result.is_some())).collect();
-            let steps: Vec<Step> = reached.steps.iter().cloned().chain([step]).collect();
-            let of_steps: usize = steps.iter().map(|step| size_of::<Step>() + size_of_val(&step[..])).sum();
+            let steps: Vec<IntervalStep> = reached.steps.iter().cloned().chain([step]).collect();
+            let of_steps: usize = steps.iter().map(|step| size_of::<IntervalStep>() + size_of_val(&step[..])).sum();
             meter.allocate(2 * size_of::<Reached<S>>() + of_steps)?;
             next.push(Reached { state, begun, ended, steps });
         }

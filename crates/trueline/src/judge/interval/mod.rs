@@ -36,11 +36,9 @@ use super::search::Meter;
 use super::{Algorithm, Budget, Config};
 use crate::history::{EventKind, History, OpId};
 use crate::spec::interval::IntervalSpec;
-use crate::verdict::{
-    Judgment, Limit, LimitKind, ProgressEvidence, ProgressVerdict, Stats, Synchronizations, Verdict,
-};
-use search::Search;
-use task::{Member, Step, Task};
+use crate::verdict::{Judgment, Limit, LimitKind, ProgressEvidence, ProgressVerdict, Stats, Synchronizations, Verdict};
+use search::IntervalSearch;
+use task::{IntervalStep, IntervalTask, Member};
 
 /// The algorithm that judges a history of an object whose operations take effect in several steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -96,7 +94,7 @@ pub fn check<S: IntervalSpec>(
     budget: &Budget,
 ) -> Judgment<S::Ret> {
     let started = Instant::now();
-    let mut judge = Judge { spec, algorithm, meter: Meter::start(budget), states: 0 };
+    let mut judge = IntervalJudge { spec, algorithm, meter: Meter::start(budget), states: 0 };
     let verdict = explain::safety(history, &mut judge);
     explain::judgment(history, verdict, &judge.meter, judge.states, started)
 }
@@ -156,22 +154,22 @@ pub fn progress<S: IntervalSpec>(
     algorithm: IntervalAlgorithm,
     budget: &Budget,
 ) -> ProgressVerdict<S::Ret> {
-    explain::progress(history, &mut Judge { spec, algorithm, meter: Meter::start(budget), states: 0 })
+    explain::progress(history, &mut IntervalJudge { spec, algorithm, meter: Meter::start(budget), states: 0 })
 }
 
-struct Judge<'s, S> {
+struct IntervalJudge<'s, S> {
     spec: &'s S,
     algorithm: IntervalAlgorithm,
     meter: Meter,
     states: u64,
 }
 
-impl<'s, S: IntervalSpec> Judge<'s, S> {
-    fn task<'a>(&self, cut: &Cut<'a, S::Op, S::Ret>, only_returned_end: bool) -> Task<'a, S>
+impl<'s, S: IntervalSpec> IntervalJudge<'s, S> {
+    fn task<'a>(&self, cut: &Cut<'a, S::Op, S::Ret>, only_returned_end: bool) -> IntervalTask<'a, S>
     where
         's: 'a,
     {
-        Task { spec: self.spec, cut: *cut, only_returned_end }
+        IntervalTask { spec: self.spec, cut: *cut, only_returned_end }
     }
 
     /// Returns an interval linearization, which has been replayed, if there is one. If `is_maximal` is set, it is
@@ -179,7 +177,11 @@ impl<'s, S: IntervalSpec> Judge<'s, S> {
     ///
     /// # Panics
     /// Panics if the specification contradicts itself.
-    fn linearize(&mut self, task: &Task<'_, S>, is_maximal: bool) -> Result<Option<Vec<Step>>, LimitKind> {
+    fn linearize(
+        &mut self,
+        task: &IntervalTask<'_, S>,
+        is_maximal: bool,
+    ) -> Result<Option<Vec<IntervalStep>>, LimitKind> {
         let steps = match self.algorithm {
             IntervalAlgorithm::Brute => brute::search(task, is_maximal, &mut self.meter),
             IntervalAlgorithm::Search => {
@@ -195,11 +197,11 @@ impl<'s, S: IntervalSpec> Judge<'s, S> {
 
     fn search<T>(
         &mut self,
-        task: &Task<'_, S>,
-        work: impl FnOnce(&mut Search<'_, '_, S>) -> Result<T, LimitKind>,
+        task: &IntervalTask<'_, S>,
+        work: impl FnOnce(&mut IntervalSearch<'_, '_, S>) -> Result<T, LimitKind>,
     ) -> Result<T, LimitKind> {
         let mut own = self.meter.part(None, None);
-        let done = Search::new(task, &mut own).and_then(|mut search| {
+        let done = IntervalSearch::new(task, &mut own).and_then(|mut search| {
             let done = work(&mut search);
             self.states += search.states();
             done
@@ -209,7 +211,7 @@ impl<'s, S: IntervalSpec> Judge<'s, S> {
     }
 }
 
-impl<S: IntervalSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
+impl<S: IntervalSpec> Explain<S::Op, S::Ret> for IntervalJudge<'_, S> {
     fn explain(&mut self, cut: &Cut<'_, S::Op, S::Ret>) -> Result<Option<Synchronizations>, LimitKind> {
         let steps = self.linearize(&self.task(cut, false), false)?;
         Ok(steps.map(|steps| groups(&steps)))
@@ -238,8 +240,8 @@ impl<S: IntervalSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
             }
             // Some executions that returned need others to have ended that did not return.
             None => {
-                let ends_stuck = |step: &&Step| step.iter().any(|(op, ends)| *ends && !task.has_returned(*op));
-                let anticipated: Vec<Step> = steps.iter().filter(ends_stuck).cloned().collect();
+                let ends_stuck = |step: &&IntervalStep| step.iter().any(|(op, ends)| *ends && !task.has_returned(*op));
+                let anticipated: Vec<IntervalStep> = steps.iter().filter(ends_stuck).cloned().collect();
                 ProgressEvidence { anticipated: groups(&anticipated), synchronizations: groups(&steps) }
             }
         };
@@ -248,14 +250,14 @@ impl<S: IntervalSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
 }
 
 /// Returns the executions that take part in each step.
-fn groups(steps: &[Step]) -> Synchronizations {
+fn groups(steps: &[IntervalStep]) -> Synchronizations {
     steps.iter().map(|step| step.iter().map(|(op, _)| *op).collect()).collect()
 }
 
 /// Returns steps that can follow these, up to one with which some execution ends.
-fn further<S: IntervalSpec>(task: &Task<'_, S>, steps: &[Step]) -> Vec<Step> {
+fn further<S: IntervalSpec>(task: &IntervalTask<'_, S>, steps: &[IntervalStep]) -> Vec<IntervalStep> {
     let mut members: Vec<Member> = task.stuck().into_iter().map(|op| Member { op, has_begun: false }).collect();
-    let begin = |members: &mut [Member], step: &Step| {
+    let begin = |members: &mut [Member], step: &IntervalStep| {
         for member in members {
             member.has_begun |= step.iter().any(|(op, _)| *op == member.op);
         }
@@ -278,7 +280,7 @@ fn further<S: IntervalSpec>(task: &Task<'_, S>, steps: &[Step]) -> Vec<Step> {
 }
 
 /// Returns the states that these steps may lead to; empty if they do not explain the history.
-fn replay<S: IntervalSpec>(task: &Task<'_, S>, steps: &[Step]) -> Vec<S::State> {
+fn replay<S: IntervalSpec>(task: &IntervalTask<'_, S>, steps: &[IntervalStep]) -> Vec<S::State> {
     let mut states = vec![task.spec.initial()];
     let (mut has_begun, mut has_ended) = (vec![false; task.history.len()], vec![false; task.history.len()]);
     // Each step is taken as early as possible.

@@ -17,7 +17,7 @@
 //! Exponential: synchronizations are a special case, which is NP-complete (section 7.2). In practice the cost depends
 //! on how many executions are open at once: for k of them there are 3^k configurations for each place and state.
 
-use super::task::{Member, Step, Task, step};
+use super::task::{IntervalStep, IntervalTask, Member, step};
 use crate::history::{EventKind, OpId};
 use crate::judge::graph::{Graph, Marks, Places, START};
 use crate::judge::interner::Interner;
@@ -37,7 +37,7 @@ struct Key {
 
 /// A function that is called with each step that was tried: the executions that take part, and the results of those
 /// that end.
-type Seen<'f, S> = dyn FnMut(&[Member], &[Option<<S as IntervalSpec>::Ret>]) + 'f;
+type OnStep<'f, S> = dyn FnMut(&[Member], &[Option<<S as IntervalSpec>::Ret>]) + 'f;
 
 fn has_begun(slot: u32) -> u32 {
     2 * slot
@@ -47,22 +47,22 @@ fn has_ended(slot: u32) -> u32 {
     2 * slot + 1
 }
 
-pub(super) struct Search<'s, 'a, S: IntervalSpec> {
-    task: &'s Task<'a, S>,
+pub(super) struct IntervalSearch<'s, 'a, S: IntervalSpec> {
+    task: &'s IntervalTask<'a, S>,
     places: Places,
     states: Interner<S::State>,
     graph: Graph<'s, Key, (OpId, bool)>,
 }
 
-impl<'s, 'a, S: IntervalSpec> Search<'s, 'a, S> {
-    pub(super) fn new(task: &'s Task<'a, S>, meter: &'s mut Meter) -> Result<Self, LimitKind> {
+impl<'s, 'a, S: IntervalSpec> IntervalSearch<'s, 'a, S> {
+    pub(super) fn new(task: &'s IntervalTask<'a, S>, meter: &'s mut Meter) -> Result<Self, LimitKind> {
         let places = Places::new(task.events(), |op| task.history[op].call_position(), meter)?;
         Ok(Self { task, places, states: Interner::default(), graph: Graph::new(meter) })
     }
 
     /// Returns an interval linearization if there is one. If executions are `stuck`, it must be one that no step of
     /// them extends, even if some of them would end with it.
-    pub(super) fn run(&mut self, stuck: Option<&[OpId]>) -> Result<Option<Vec<Step>>, LimitKind> {
+    pub(super) fn run(&mut self, stuck: Option<&[OpId]>) -> Result<Option<Vec<IntervalStep>>, LimitKind> {
         self.start()?;
         while let Some((key, way)) = self.graph.pop() {
             let is_end = self.places.event(key.position).is_none();
@@ -93,7 +93,7 @@ impl<'s, 'a, S: IntervalSpec> Search<'s, 'a, S> {
 
     /// Returns whether some of the stuck executions may take a step at the end.
     fn may_go_on(&self, key: &Key, stuck: &[OpId]) -> bool {
-        let task = Task { spec: self.task.spec, cut: self.task.cut, only_returned_end: false };
+        let task = IntervalTask { spec: self.task.spec, cut: self.task.cut, only_returned_end: false };
         let members = self.members(key, stuck);
         task.find_step(&self.states[key.state], &members).is_some()
     }
@@ -114,7 +114,7 @@ impl<'s, 'a, S: IntervalSpec> Search<'s, 'a, S> {
     }
 
     /// Pushes all configurations that are one move away; the last one pushed is the first to be looked at.
-    fn expand(&mut self, key: &Key, way: u32, seen: &mut Seen<'_, S>) -> Result<(), LimitKind> {
+    fn expand(&mut self, key: &Key, way: u32, seen: &mut OnStep<'_, S>) -> Result<(), LimitKind> {
         if let Some(event) = self.places.event(key.position) {
             let slot = self.places.slot(event.op());
             let mut next = Key { position: key.position + 1, ..key.clone() };
@@ -129,7 +129,7 @@ impl<'s, 'a, S: IntervalSpec> Search<'s, 'a, S> {
             }
         }
         let members = self.members(key, self.places.open(key.position));
-        let mut moves: Vec<(Step, S::State)> = Vec::new();
+        let mut moves: Vec<(IntervalStep, S::State)> = Vec::new();
         self.task.for_each_step(&self.states[key.state], &members, &mut |members, state, results| {
             seen(members, &results);
             moves.push((step(members, &results), state));

@@ -7,11 +7,11 @@ use crate::judge::explain::Cut;
 use crate::spec::interval::{IntervalSpec, Part};
 
 /// A step: the executions that take part in it, sorted, each with whether it ends with the step.
-pub(super) type Step = Vec<(OpId, bool)>;
+pub(super) type IntervalStep = Vec<(OpId, bool)>;
 
 /// A function that is called with the executions that take part in a step, the state that it leads to, and the results
 /// of those that end.
-pub(super) type Found<'f, S> =
+pub(super) type OnSuccessor<'f, S> =
     dyn FnMut(&[Member], <S as IntervalSpec>::State, Vec<Option<<S as IntervalSpec>::Ret>>) + 'f;
 
 /// An execution that may take part in a step.
@@ -22,14 +22,14 @@ pub(super) struct Member {
 }
 
 /// A history to be judged by a specification.
-pub(super) struct Task<'a, S: IntervalSpec> {
+pub(super) struct IntervalTask<'a, S: IntervalSpec> {
     pub(super) spec: &'a S,
     pub(super) cut: Cut<'a, S::Op, S::Ret>,
     /// Whether executions that do not return never end. They may begin.
     pub(super) only_returned_end: bool,
 }
 
-impl<'a, S: IntervalSpec> Deref for Task<'a, S> {
+impl<'a, S: IntervalSpec> Deref for IntervalTask<'a, S> {
     type Target = Cut<'a, S::Op, S::Ret>;
 
     fn deref(&self) -> &Self::Target {
@@ -37,7 +37,7 @@ impl<'a, S: IntervalSpec> Deref for Task<'a, S> {
     }
 }
 
-impl<'a, S: IntervalSpec> Task<'a, S> {
+impl<'a, S: IntervalSpec> IntervalTask<'a, S> {
     /// Returns all executions, in the order of their calls.
     pub(super) fn executions(&self) -> impl Iterator<Item = OpId> + '_ {
         self.events().filter(|event| event.kind() == EventKind::Call).map(|event| event.op())
@@ -67,13 +67,13 @@ impl<'a, S: IntervalSpec> Task<'a, S> {
     }
 
     /// Calls `found` for every step that some of `candidates`, which are sorted, may take in `state`.
-    pub(super) fn for_each_step(&self, state: &S::State, candidates: &[Member], found: &mut Found<'_, S>) {
+    pub(super) fn for_each_step(&self, state: &S::State, candidates: &[Member], found: &mut OnSuccessor<'_, S>) {
         let mut groups = Groups { task: self, state, candidates, chosen: Vec::new(), parts: Vec::new() };
         groups.extend(0, found);
     }
 
     /// Returns some step that some of `candidates`, which are sorted, may take.
-    pub(super) fn find_step(&self, state: &S::State, candidates: &[Member]) -> Option<(Step, S::State)> {
+    pub(super) fn find_step(&self, state: &S::State, candidates: &[Member]) -> Option<(IntervalStep, S::State)> {
         let mut first = None;
         self.for_each_step(state, candidates, &mut |members, state, results| {
             first.get_or_insert_with(|| (step(members, &results), state));
@@ -83,13 +83,13 @@ impl<'a, S: IntervalSpec> Task<'a, S> {
 }
 
 /// Returns the step of these executions with these results.
-pub(super) fn step<Ret>(members: &[Member], results: &[Option<Ret>]) -> Step {
+pub(super) fn step<Ret>(members: &[Member], results: &[Option<Ret>]) -> IntervalStep {
     members.iter().zip(results).map(|(member, result)| (member.op, result.is_some())).collect()
 }
 
 /// The sets of executions that may take a step, tried one execution after the other.
 struct Groups<'g, 'a, S: IntervalSpec> {
-    task: &'g Task<'a, S>,
+    task: &'g IntervalTask<'a, S>,
     state: &'g S::State,
     candidates: &'g [Member],
     chosen: Vec<Member>,
@@ -97,7 +97,7 @@ struct Groups<'g, 'a, S: IntervalSpec> {
 }
 
 impl<S: IntervalSpec> Groups<'_, '_, S> {
-    fn extend(&mut self, start: usize, found: &mut Found<'_, S>) {
+    fn extend(&mut self, start: usize, found: &mut OnSuccessor<'_, S>) {
         if !self.chosen.is_empty() {
             self.step(found);
             if start == self.candidates.len() || !self.task.spec.extends(self.state, &self.parts) {
@@ -114,7 +114,7 @@ impl<S: IntervalSpec> Groups<'_, '_, S> {
         }
     }
 
-    fn step(&self, found: &mut Found<'_, S>) {
+    fn step(&self, found: &mut OnSuccessor<'_, S>) {
         let begins = self.chosen.iter().any(|member| !member.has_begun);
         for (state, results) in self.task.spec.step(self.state, &self.parts) {
             debug_assert_eq!(results.len(), self.chosen.len(), "each execution ends or goes on");

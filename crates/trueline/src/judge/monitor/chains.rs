@@ -88,7 +88,7 @@ enum Stop {
     Refused(&'static str),
 }
 
-type Step<T> = Result<T, Stop>;
+type Checked<T> = Result<T, Stop>;
 
 pub(super) fn judge(input: &Input, object: Object, role: impl Fn(&Span) -> Option<Role> + Copy) -> Answer {
     let mut chains = Chains {
@@ -127,7 +127,7 @@ struct Chains<'a, F> {
 }
 
 impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
-    fn run(&mut self) -> Step<Vec<u32>> {
+    fn run(&mut self) -> Checked<Vec<u32>> {
         self.find_writers()?;
         self.link()?;
         let zones = self.walk_all()?;
@@ -166,7 +166,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
     }
 
     /// Finds the writer of each value, and leaves out never-returning changes whose values were not seen.
-    fn find_writers(&mut self) -> Step<()> {
+    fn find_writers(&mut self) -> Checked<()> {
         self.values = vec![Value::UNSEEN; self.input.values as usize];
         let mut pending = Vec::new();
         for (op, span) in (0..).zip(&self.input.spans) {
@@ -189,7 +189,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
 
     /// Leaves out the never-returning operations, `pending` in the order of their calls, that need not have taken
     /// effect.
-    fn leave_out_unseen(&mut self, pending: &[u32]) -> Step<()> {
+    fn leave_out_unseen(&mut self, pending: &[u32]) -> Checked<()> {
         // For each value, whether an operation that took effect saw it.
         let mut seen = vec![false; self.values.len()];
         let mut found = Vec::new();
@@ -226,7 +226,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
     }
 
     /// Links each value to the operations that saw it.
-    fn link(&mut self) -> Step<()> {
+    fn link(&mut self) -> Checked<()> {
         for (op, span) in (0..).zip(&self.input.spans) {
             match (self.role)(span) {
                 Some(Role::Look(value)) if span.ret != NEVER => match value {
@@ -271,7 +271,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
 
     /// Ends chains with removes that never returned and found known values. This only helps: a remove that took no
     /// effect can take effect at the end of the history.
-    fn link_removes(&mut self) -> Step<()> {
+    fn link_removes(&mut self) -> Checked<()> {
         for op in std::mem::take(&mut self.removes) {
             let Role::Change { old: Old::Value(old), .. } = self.role_of(op) else { continue };
             if self.value(old).writer == NONE {
@@ -306,7 +306,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
 
     /// Checks each chain. Returns the zones of the chains, by the value that they begin with, and then those of
     /// `absent`.
-    fn walk_all(&mut self) -> Step<Vec<Zone>> {
+    fn walk_all(&mut self) -> Checked<Vec<Zone>> {
         let mut zones = vec![Zone::EMPTY; self.values.len()];
         // The number of changes in chains; changes in cycles are not in any chain.
         let mut walked = 0;
@@ -346,7 +346,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
     }
 
     /// Checks the order along a chain. Returns its zone, and its last value if that was not removed.
-    fn walk(&self, head: u32, walked: &mut usize) -> Step<(Zone, Option<u32>)> {
+    fn walk(&self, head: u32, walked: &mut usize) -> Checked<(Zone, Option<u32>)> {
         let mut zone = Zone::EMPTY;
         // Whether any operation came before, so that the last call is meaningful.
         let mut begun = false;

@@ -46,16 +46,16 @@ pub(in crate::judge) fn locate(
     conflict: Vec<u32>,
     judge: &mut dyn FnMut(&Input) -> Option<Answer>,
 ) -> Option<Place> {
-    Search::new(input).run(conflict, judge)
+    Locator::new(input).run(conflict, judge)
 }
 
-struct Search<'i> {
+struct Locator<'i> {
     input: &'i Input,
     /// The spans that return, in the order of their returns.
     returns: Vec<u32>,
 }
 
-impl<'i> Search<'i> {
+impl<'i> Locator<'i> {
     fn new(input: &'i Input) -> Self {
         let mut returns: Vec<u32> = vec![NEVER; input.events as usize];
         for (index, span) in (0u32..).zip(&input.spans) {
@@ -149,7 +149,7 @@ impl<'i> Search<'i> {
         let part = Part::of(self.input, kept);
         let conflict = part.judge(judge)?.err()?;
         let within = |index: &u32| part.spans.binary_search(index).ok().and_then(|index| u32::try_from(index).ok());
-        let place = Search::new(&part.input).run(conflict.iter().filter_map(within).collect(), judge)?;
+        let place = Locator::new(&part.input).run(conflict.iter().filter_map(within).collect(), judge)?;
         let refused = part.spans[place.refused as usize];
         Some((self.last_return(&[refused])?, part.whole(place.conflict)))
     }

@@ -10,7 +10,7 @@
 
 use super::super::search::Meter;
 use super::semantics::SerialOrders;
-use super::task::{Found, Task};
+use super::task::{QuasiFound, QuasiTask};
 use crate::judge::erased::{Case, Machine};
 use crate::verdict::LimitKind;
 
@@ -23,10 +23,10 @@ const MOST_OPERATIONS: usize = 1_000;
 /// Judges one object by trying every order that the definition allows.
 pub(super) fn search(
     case: &dyn Case,
-    task: &Task,
+    task: &QuasiTask,
     serial: Option<&dyn SerialOrders>,
     meter: &mut Meter,
-) -> Result<Found, LimitKind> {
+) -> Result<QuasiFound, LimitKind> {
     if task.len() > MOST_OPERATIONS {
         return Err(LimitKind::Refused("it has too many operations to try out the definition"));
     }
@@ -59,10 +59,10 @@ pub(super) fn search(
         let of_orders = orders.iter().map(|order| size_of_val(&order[..])).sum::<usize>();
         meter.free(of_orders + orders.capacity() * size_of::<Vec<u32>>() + legal.charged);
         if let Some((order, permuted)) = found {
-            return Ok(Found::Accepted { order, permuted });
+            return Ok(QuasiFound::Accepted { order, permuted });
         }
     }
-    Ok(Found::behind(longest))
+    Ok(QuasiFound::behind(longest))
 }
 
 /// A function that is called with each order.
@@ -95,7 +95,7 @@ fn all_orders(
 
 struct Legal<'a> {
     machine: Box<dyn Machine + 'a>,
-    task: &'a Task,
+    task: &'a QuasiTask,
     serial: Option<&'a dyn SerialOrders>,
     /// The bytes of states that have been reported to the meter.
     charged: usize,
@@ -152,7 +152,7 @@ impl Legal<'_> {
 }
 
 /// Returns whether two orders of the same operations are as near to each other as the semantics requires.
-fn is_near(task: &Task, of_program: bool, order: &[u32], permuted: &[u32]) -> bool {
+fn is_near(task: &QuasiTask, of_program: bool, order: &[u32], permuted: &[u32]) -> bool {
     let of_class = |order: &[u32], class: u32| -> Vec<u32> {
         order.iter().copied().filter(|op| task.class[*op as usize] == Some(class)).collect()
     };

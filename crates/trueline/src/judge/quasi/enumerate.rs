@@ -28,7 +28,7 @@ use super::super::search::{Meter, StateId, hash};
 use super::in_place::Serial;
 use super::permutations::Permutations;
 use super::semantics::Semantics;
-use super::task::{Found, Task};
+use super::task::{QuasiFound, QuasiTask};
 use super::{By, judge_typed};
 use crate::history::{EventKind, History};
 use crate::spec::Spec;
@@ -94,31 +94,32 @@ pub(super) enum Legal<'l, 'a> {
 /// Tries all sequentializations and permutations of one object. `numbers` identifies operations with their results,
 /// across all histories that share `looked`.
 pub(super) fn search(
-    task: &Task,
+    task: &QuasiTask,
     legal: Legal<'_, '_>,
     numbers: &[u32],
     looked: &mut Looked,
     counts: &mut Counts,
     meter: &mut Meter,
-) -> Result<Found, LimitKind> {
+) -> Result<QuasiFound, LimitKind> {
     let optional: Vec<u32> = task.operations().filter(|op| !task.must(*op)).collect();
     if optional.len() > 20 {
         return Err(LimitKind::Refused("too many operations never returned for all choices of them to be tried"));
     }
-    let mut search = Search { task, legal, numbers, looked, counts, meter, permuted: Vec::new(), longest: Vec::new() };
+    let mut search =
+        Enumeration { task, legal, numbers, looked, counts, meter, permuted: Vec::new(), longest: Vec::new() };
     for chosen in 0_u32..1 << optional.len() {
         let is_chosen = |op: &u32| optional.iter().position(|other| other == op).is_none_or(|at| chosen >> at & 1 == 1);
         let mut rest: Vec<u32> = task.operations().filter(is_chosen).collect();
         let mut order = Vec::new();
         if search.sequentializations(&mut rest, &mut order)? {
-            return Ok(Found::Accepted { order, permuted: search.permuted });
+            return Ok(QuasiFound::Accepted { order, permuted: search.permuted });
         }
     }
-    Ok(Found::behind(search.longest))
+    Ok(QuasiFound::behind(search.longest))
 }
 
-struct Search<'s, 'l, 'a> {
-    task: &'s Task,
+struct Enumeration<'s, 'l, 'a> {
+    task: &'s QuasiTask,
     legal: Legal<'l, 'a>,
     numbers: &'s [u32],
     looked: &'s mut Looked,
@@ -128,7 +129,7 @@ struct Search<'s, 'l, 'a> {
     longest: Vec<u32>,
 }
 
-impl Search<'_, '_, '_> {
+impl Enumeration<'_, '_, '_> {
     /// Enumerates the linear extensions that begin with `order`, until one has a legal permutation.
     fn sequentializations(&mut self, rest: &mut Vec<u32>, order: &mut Vec<u32>) -> Result<bool, LimitKind> {
         if rest.is_empty() {

@@ -9,8 +9,8 @@
 //! Exponential; a configuration is visited only once. The paper's programs have about ten calls.
 
 use super::super::search::Meter;
-use super::seen::Seen;
-use super::task::{Found, Task};
+use super::seen::VisitedSet;
+use super::task::{QuasiFound, QuasiTask};
 use crate::verdict::LimitKind;
 
 /// Whether a sequence of operations, by number, is a serial history or may be a prefix of one.
@@ -20,12 +20,12 @@ pub(super) struct Serial<'s> {
 }
 
 /// Searches for `s'` and `s''` in which one class, whichever, is permuted.
-pub(super) fn search(task: &Task, serial: &Serial<'_>, meter: &mut Meter) -> Result<Found, LimitKind> {
+pub(super) fn search(task: &QuasiTask, serial: &Serial<'_>, meter: &mut Meter) -> Result<QuasiFound, LimitKind> {
     let mut longest = Vec::new();
     // Without classes, nothing is permuted.
     for class in 0..task.factors.len().max(1) {
         let class = u32::try_from(class).expect("classes are few");
-        let mut search = Search {
+        let mut search = InPlaceSearch {
             task,
             serial,
             class,
@@ -35,22 +35,22 @@ pub(super) fn search(task: &Task, serial: &Serial<'_>, meter: &mut Meter) -> Res
             place: vec![None; task.len()],
             position: vec![None; task.len()],
             index: 0,
-            seen: Seen::default(),
+            seen: VisitedSet::default(),
             longest: Vec::new(),
             meter,
         };
         if search.go_on()? {
-            return Ok(Found::Accepted { order: search.order, permuted: search.permuted });
+            return Ok(QuasiFound::Accepted { order: search.order, permuted: search.permuted });
         }
         if search.longest.len() > longest.len() {
             longest = search.longest;
         }
     }
-    Ok(Found::behind(longest))
+    Ok(QuasiFound::behind(longest))
 }
 
-struct Search<'s> {
-    task: &'s Task,
+struct InPlaceSearch<'s> {
+    task: &'s QuasiTask,
     serial: &'s Serial<'s>,
     class: u32,
     factor: u32,
@@ -62,12 +62,12 @@ struct Search<'s> {
     position: Vec<Option<u32>>,
     /// The number of operations of the class in each order.
     index: u32,
-    seen: Seen,
+    seen: VisitedSet,
     longest: Vec<u32>,
     meter: &'s mut Meter,
 }
 
-impl Search<'_> {
+impl InPlaceSearch<'_> {
     fn is_permuted(&self, op: u32) -> bool {
         self.task.class[op as usize] == Some(self.class)
     }

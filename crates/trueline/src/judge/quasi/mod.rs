@@ -118,7 +118,7 @@ use crate::verdict::{Evidence, Judgment, Limit, LimitKind, MoreFactor, QuasiEvid
 use enumerate::{Counts, Legal, Looked};
 use in_place::Serial;
 use semantics::{Criterion, SerialOrders};
-use task::{Found, Task, Why};
+use task::{QuasiFound, QuasiTask, Why};
 
 /// The algorithm that judges quasi linearizability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -206,12 +206,12 @@ fn judge_typed<S: Spec + ?Sized>(
     history: &History<S::Op, S::Ret>,
     semantics: &Semantics<'_, S::Op, S::Ret>,
     budget: &Budget,
-    judge: &mut dyn FnMut(Judge<'_>) -> Judgment<ResultId>,
+    judge: &mut dyn FnMut(QuasiJudge<'_>) -> Judgment<ResultId>,
 ) -> Judgment<S::Ret> {
     let case = Typed::new(spec, Cow::Borrowed(history));
     let serial = semantics.serial_orders(history);
     let criterion = semantics.of_history(history, serial.as_ref().map(|serial| serial as &dyn SerialOrders));
-    judge(Judge::new(&case, &criterion, budget)).map(|result| case.result(*result))
+    judge(QuasiJudge::new(&case, &criterion, budget)).map(|result| case.result(*result))
 }
 
 /// Judges as a [`Config`] says: `auto` and `brute` are those of [`QuasiAlgorithm`], and others are refused.
@@ -250,7 +250,7 @@ enum By<'b> {
 /// The number of configurations that are visited to find out how much larger the factors would have to be.
 const TO_LEARN_MORE: u64 = 50_000;
 
-struct Judge<'a> {
+struct QuasiJudge<'a> {
     case: &'a dyn Case,
     criterion: &'a Criterion<'a>,
     meter: Meter,
@@ -258,7 +258,7 @@ struct Judge<'a> {
     states: u64,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> QuasiJudge<'a> {
     fn new(case: &'a dyn Case, criterion: &'a Criterion<'a>, budget: &Budget) -> Self {
         Self { case, criterion, meter: Meter::start(budget), counts: Counts::default(), states: 0 }
     }
@@ -304,14 +304,14 @@ impl<'a> Judge<'a> {
         let (mut orders, mut permuted) = (Vec::new(), Vec::new());
         let mut unknown = None;
         for events in split(frame.events, frame.objects, |op| frame.object(op)).iter() {
-            let task = Task::new(self.case, events, &kinds, self.criterion);
+            let task = QuasiTask::new(self.case, events, &kinds, self.criterion);
             match self.decide(&task, &kinds, by) {
-                Ok(Found::Accepted { order, permuted: legal }) => {
+                Ok(QuasiFound::Accepted { order, permuted: legal }) => {
                     self.replay(&task, &order, &legal);
                     orders.push(task.ids(&order));
                     permuted.extend(task.ids(&legal));
                 }
-                Ok(Found::Rejected(why)) => {
+                Ok(QuasiFound::Rejected(why)) => {
                     let more = if why.is_final { MoreFactor::Never } else { self.more(&task, &kinds, by) };
                     return Verdict::Rejected(self.evidence(&task, events, &why, more));
                 }
@@ -326,7 +326,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges one object.
-    fn decide(&mut self, task: &Task, kinds: &Classes, by: &mut By<'_>) -> Result<Found, LimitKind> {
+    fn decide(&mut self, task: &QuasiTask, kinds: &Classes, by: &mut By<'_>) -> Result<QuasiFound, LimitKind> {
         let mut meter = self.meter.part(None, None);
         let found = self.decide_within(task, kinds, by, &mut meter);
         self.meter.add(&meter);
@@ -335,11 +335,11 @@ impl<'a> Judge<'a> {
 
     fn decide_within(
         &mut self,
-        task: &Task,
+        task: &QuasiTask,
         kinds: &Classes,
         by: &mut By<'_>,
         meter: &mut Meter,
-    ) -> Result<Found, LimitKind> {
+    ) -> Result<QuasiFound, LimitKind> {
         if matches!(by, By::Brute) {
             return brute::search(self.case, task, self.criterion.serial, meter);
         }
@@ -371,7 +371,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns how much larger the factors would have to be for this object to be accepted.
-    fn more(&mut self, task: &Task, kinds: &Classes, by: &By<'_>) -> MoreFactor {
+    fn more(&mut self, task: &QuasiTask, kinds: &Classes, by: &By<'_>) -> MoreFactor {
         let mut by = if matches!(by, By::Brute) { By::Brute } else { By::Search };
         // With factors larger by this much, every order is near enough.
         let enough = (0..).zip(&task.factors).map(|(class, factor)| {
@@ -387,15 +387,15 @@ impl<'a> Judge<'a> {
             left = left.saturating_sub(meter.configurations.max(task.len() as u64 / 8));
             self.meter.add(&meter);
             match found {
-                Ok(Found::Accepted { .. }) => return MoreFactor::By(more),
-                Ok(Found::Rejected(_)) => {}
+                Ok(QuasiFound::Accepted { .. }) => return MoreFactor::By(more),
+                Ok(QuasiFound::Rejected(_)) => {}
                 Err(_) => return MoreFactor::MoreThan(more - 1),
             }
         }
         MoreFactor::Never
     }
 
-    fn evidence(&self, task: &Task, events: &[Event], why: &Why, more: MoreFactor) -> Evidence<ResultId> {
+    fn evidence(&self, task: &QuasiTask, events: &[Event], why: &Why, more: MoreFactor) -> Evidence<ResultId> {
         let mut is_reached = vec![false; task.len()];
         why.longest.iter().for_each(|op| is_reached[*op as usize] = true);
         let is_out_of_reach = |op: &u32| {
@@ -423,7 +423,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Checks a witness against each point of the definition.
-    fn replay(&self, task: &Task, order: &[u32], permuted: &[u32]) {
+    fn replay(&self, task: &QuasiTask, order: &[u32], permuted: &[u32]) {
         let in_order = |one: &[u32]| {
             let mut sorted = one.to_vec();
             sorted.sort_unstable();
@@ -454,7 +454,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns whether two orders of the same operations are as near to each other as the semantics requires.
-    fn is_near(&self, task: &Task, order: &[u32], permuted: &[u32]) -> bool {
+    fn is_near(&self, task: &QuasiTask, order: &[u32], permuted: &[u32]) -> bool {
         // The place of each operation within its class.
         let places = |order: &[u32]| {
             let mut counts = vec![0_u32; task.factors.len()];
@@ -485,7 +485,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-fn of_task(task: &Task, numbers: &[u32]) -> Vec<u32> {
+fn of_task(task: &QuasiTask, numbers: &[u32]) -> Vec<u32> {
     task.ids.iter().map(|id| numbers[id.index()]).collect()
 }
 

@@ -28,7 +28,7 @@
 //! A configuration consists of the operations that are in `s''`, the state after them, and those of them that have no
 //! place in `s'` yet, with their positions (at most `K` of each class). Configurations that cannot lead to any `s'` are
 //! dropped at once: if operations that are not in `s''` precede waiting ones, there must be places for them
-//! ([`Search::fits`]).
+//! ([`QuasiSearch::fits`]).
 //!
 //! **Queues.** If no class contains both enqueues and dequeues, these commute as long as the queue is not empty. The
 //! dequeue that takes the first value must be the next dequeue of all, so it is linearized at once, and nothing else is
@@ -40,7 +40,7 @@
 //! still comes first, and so does the enqueue of its value. So `v`'s value is not put in before that of `w`
 //! ([`Foresight`]). A value that is not taken out is put in after all values that are. If the order in time requires
 //! the reverse, by the same argument for the class of enqueues, or if a value is taken out more often than it was put
-//! in, no search is needed ([`Search::conflict`]).
+//! in, no search is needed ([`QuasiSearch::conflict`]).
 //!
 //! # Complexity
 //! For classes that are kept together by time, about `n 2^k` configurations times the number of orders of `K`
@@ -52,8 +52,8 @@ use std::collections::BinaryHeap;
 
 use super::super::search::automaton::{Automaton, Step};
 use super::super::search::{Meter, StateId};
-use super::seen::Seen;
-use super::task::{Found, NEVER, Queue, Role, Task, Why};
+use super::seen::VisitedSet;
+use super::task::{NEVER, QuasiFound, QuasiTask, Queue, Role, Why};
 use crate::verdict::LimitKind;
 
 /// A class: its order in `s''`, its order in `s'`, and the operations that are in `s''` but not in `s'`.
@@ -67,8 +67,8 @@ struct Class {
     members: Vec<u32>,
 }
 
-struct Search<'t> {
-    task: &'t Task,
+struct QuasiSearch<'t> {
+    task: &'t QuasiTask,
     /// The classes; the last one holds the operations that are in no class.
     classes: Vec<Class>,
     /// For each operation, its index in `classes`.
@@ -91,7 +91,7 @@ struct Search<'t> {
     holds: usize,
     takes: usize,
     foresight: Option<Foresight>,
-    seen: Seen,
+    seen: VisitedSet,
     key: Vec<u32>,
 }
 
@@ -110,7 +110,7 @@ struct Foresight {
 
 impl Foresight {
     /// Returns `None` if nothing can be foreseen.
-    fn new(task: &Task, queue: &Queue) -> Option<Self> {
+    fn new(task: &QuasiTask, queue: &Queue) -> Option<Self> {
         let taken_by = queue.taken_by.as_ref()?;
         let mut takes = task.operations().filter(|op| queue.roles[*op as usize] == Role::Takes);
         let class = task.class[takes.next()? as usize]?;
@@ -165,7 +165,7 @@ fn between(factor: u32) -> usize {
 
 /// Returns, for each operation of a class, the position before which another must have returned for `between`
 /// operations of the class to be between the two.
-fn bounds(task: &Task, class: u32, between: usize) -> Vec<u32> {
+fn bounds(task: &QuasiTask, class: u32, between: usize) -> Vec<u32> {
     let members: Vec<u32> = task.operations().filter(|op| task.class[*op as usize] == Some(class)).collect();
     if between == 0 {
         return task.calls.clone();
@@ -201,13 +201,17 @@ struct Frame {
 }
 
 /// Searches for `s''` and `s'`.
-pub(super) fn search(task: &Task, automaton: &mut Automaton<'_>, meter: &mut Meter) -> Result<Found, LimitKind> {
-    let mut search = Search::new(task);
+pub(super) fn search(
+    task: &QuasiTask,
+    automaton: &mut Automaton<'_>,
+    meter: &mut Meter,
+) -> Result<QuasiFound, LimitKind> {
+    let mut search = QuasiSearch::new(task);
     if search.must == 0 {
         return Ok(search.accepted());
     }
     if let Some(why) = search.conflict() {
-        return Ok(Found::Rejected(why));
+        return Ok(QuasiFound::Rejected(why));
     }
     let mut longest = Vec::new();
     let candidates = search.candidates(StateId::INITIAL, automaton, meter)?;
@@ -236,11 +240,11 @@ pub(super) fn search(task: &Task, automaton: &mut Automaton<'_>, meter: &mut Met
         let candidates = search.candidates(state, automaton, meter)?;
         frames.push(Frame { placed: Some((op, places)), candidates, tried: 0 });
     }
-    Ok(Found::behind(longest))
+    Ok(QuasiFound::behind(longest))
 }
 
-impl<'t> Search<'t> {
-    fn new(task: &'t Task) -> Self {
+impl<'t> QuasiSearch<'t> {
+    fn new(task: &'t QuasiTask) -> Self {
         let none = task.factors.len();
         let class: Vec<usize> = task.class.iter().map(|class| class.map_or(none, |class| class as usize)).collect();
         let of = |index: usize| {
@@ -280,7 +284,7 @@ impl<'t> Search<'t> {
             next,
             previous,
             permuted: Vec::new(),
-            seen: Seen::default(),
+            seen: VisitedSet::default(),
             key: Vec::new(),
         }
     }
@@ -544,7 +548,7 @@ impl<'t> Search<'t> {
     }
 
     /// Returns the witness, when all operations that must be in `s''` are.
-    fn accepted(mut self) -> Found {
+    fn accepted(mut self) -> QuasiFound {
         for index in 0..self.task.factors.len() {
             while !self.classes[index].waiting.is_empty() {
                 assert!(self.fill(index), "what waits fits");
@@ -554,12 +558,12 @@ impl<'t> Search<'t> {
         let last = self.classes.last_mut().expect("there is one for what is in no class");
         last.order = last.members.iter().copied().filter(|op| self.is_placed[*op as usize]).collect();
         let orders: Vec<Vec<u32>> = self.classes.into_iter().map(|class| class.order).collect();
-        Found::Accepted { order: interleave(self.task, &orders), permuted: self.permuted }
+        QuasiFound::Accepted { order: interleave(self.task, &orders), permuted: self.permuted }
     }
 }
 
 /// Returns one linear extension of all operations, given one of each class.
-fn interleave(task: &Task, orders: &[Vec<u32>]) -> Vec<u32> {
+fn interleave(task: &QuasiTask, orders: &[Vec<u32>]) -> Vec<u32> {
     let mut by_return: Vec<u32> = orders.concat();
     by_return.sort_by_key(|op| task.returns[*op as usize]);
     let mut is_out = vec![false; task.len()];

@@ -10,14 +10,14 @@ use crate::verdict::LimitKind;
 
 /// The set of configurations that were met. It stores whole keys, so it never confuses two configurations.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct VisitedSet {
     words: Vec<u32>,
     /// The start and end of each configuration in `words`.
     table: HashTable<(usize, usize)>,
     hasher: hash::Builder,
 }
 
-impl Seen {
+impl VisitedSet {
     /// Adds a configuration. Returns whether it is new.
     pub(super) fn insert(&mut self, key: &[u32], meter: &mut Meter) -> Result<bool, LimitKind> {
         let Self { words, table, hasher } = self;

@@ -39,7 +39,7 @@ pub(super) struct Queue {
 
 /// The operations of one object, numbered in the order of their calls.
 #[derive(Clone, Debug)]
-pub(super) struct Task {
+pub(super) struct QuasiTask {
     pub(super) ids: Vec<OpId>,
     pub(super) calls: Vec<u32>,
     /// The positions of the returns; [`NEVER`] for operations that need not take effect.
@@ -54,7 +54,7 @@ pub(super) struct Task {
     pub(super) queue: Option<Queue>,
 }
 
-impl Task {
+impl QuasiTask {
     pub(super) fn new(case: &dyn Case, events: &[Event], kinds: &Classes, criterion: &Criterion<'_>) -> Self {
         let frame = case.frame();
         let ids: Vec<OpId> = calls(events).collect();
@@ -156,7 +156,7 @@ impl Task {
 
 /// The result of judging one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum QuasiFound {
     /// A sequentialization, and a legal order that is near enough to it.
     Accepted { order: Vec<u32>, permuted: Vec<u32> },
     /// There is no such pair of orders.
@@ -174,7 +174,7 @@ pub(super) struct Why {
     pub(super) is_final: bool,
 }
 
-impl Found {
+impl QuasiFound {
     /// Returns a rejection after a search.
     pub(super) fn behind(longest: Vec<u32>) -> Self {
         Self::Rejected(Why { longest, ..Why::default() })

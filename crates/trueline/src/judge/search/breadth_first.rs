@@ -52,7 +52,7 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
         Ok(lister) => lister,
         Err(kind) => return Found::Unknown { kind, level: 0 },
     };
-    let mut search = Search {
+    let mut search = BreadthFirst {
         problem,
         automaton,
         compare: options.compare,
@@ -83,7 +83,7 @@ struct Configuration<M> {
     used: u32,
 }
 
-struct Search<'s, 'a, M> {
+struct BreadthFirst<'s, 'a, M> {
     problem: &'s Problem,
     automaton: &'s mut Automaton<'a>,
     compare: Compare,
@@ -106,7 +106,7 @@ struct Search<'s, 'a, M> {
     gained: Vec<u32>,
 }
 
-impl<M: Mask> Search<'_, '_, M> {
+impl<M: Mask> BreadthFirst<'_, '_, M> {
     fn run(&mut self) -> Result<Found, LimitKind> {
         let problem = self.problem;
         self.meter.allocate(problem.bytes())?;

@@ -80,7 +80,7 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
         Ok(lister) => lister,
         Err(kind) => return Found::Unknown { kind, level: 0 },
     };
-    let mut search = Search {
+    let mut search = DepthFirst {
         problem,
         automaton,
         options,
@@ -125,7 +125,7 @@ struct Frame<M> {
     entered: u64,
 }
 
-struct Search<'s, 'a, M> {
+struct DepthFirst<'s, 'a, M> {
     problem: &'s Problem,
     automaton: &'s mut Automaton<'a>,
     options: &'s Options,
@@ -204,7 +204,7 @@ impl From<LimitKind> for Stop {
     }
 }
 
-impl<M: Mask> Search<'_, '_, M> {
+impl<M: Mask> DepthFirst<'_, '_, M> {
     /// Returns whether there is a linearization. If not, `furthest` is set.
     fn until_known(&mut self) -> Result<bool, LimitKind> {
         self.meter.allocate(self.problem.bytes())?;

@@ -202,15 +202,15 @@ impl Plans {
             self.plan.clear();
             self.plan.push(write);
             match self.extend_plan(problem, automaton, state, goal_class, meter)? {
-                Search::Found => {
+                Planned::Found => {
                     meter.allocate(self.plan.len() * size_of::<u32>() + 2 * size_of::<Box<[u32]>>())?;
                     if let Some(old) = self.by_goal.insert(goal, self.plan.as_slice().into()) {
                         meter.free(old.len() * size_of::<u32>() + 2 * size_of::<Box<[u32]>>());
                     }
                     return Ok(true);
                 }
-                Search::Failed => {}
-                Search::GaveUp => return Ok(true),
+                Planned::Failed => {}
+                Planned::GaveUp => return Ok(true),
             }
         }
         Ok(false)
@@ -248,9 +248,9 @@ impl Plans {
         state: StateId,
         goal: ClassId,
         meter: &mut Meter,
-    ) -> Result<Search, LimitKind> {
+    ) -> Result<Planned, LimitKind> {
         if automaton.step(state, goal, meter)? != Step::None {
-            return Ok(Search::Found);
+            return Ok(Planned::Found);
         }
         for choice in 0..self.choices.len() {
             let Change { op, overwrites } = self.choices[choice];
@@ -258,31 +258,31 @@ impl Plans {
                 continue;
             }
             if self.steps == 0 {
-                return Ok(Search::GaveUp);
+                return Ok(Planned::GaveUp);
             }
             self.steps -= 1;
             let next = match automaton.step(state, problem.class(op), meter)? {
                 Step::None => continue,
                 Step::One(next) => next,
-                Step::Several(_) => return Ok(Search::GaveUp),
+                Step::Several(_) => return Ok(Planned::GaveUp),
             };
             if next == state || !automaton.reaches(next, goal) {
                 continue;
             }
             self.plan.push(op);
             match self.extend_plan(problem, automaton, next, goal, meter)? {
-                Search::Failed => {
+                Planned::Failed => {
                     self.plan.pop();
                 }
                 found_or_gave_up => return Ok(found_or_gave_up),
             }
         }
-        Ok(Search::Failed)
+        Ok(Planned::Failed)
     }
 }
 
 /// The result of a search for a plan.
-enum Search {
+enum Planned {
     Found,
     /// There is no plan.
     Failed,

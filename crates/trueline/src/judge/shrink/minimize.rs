@@ -25,7 +25,7 @@ const BLOCK: usize = 8;
 
 /// A weakening step that could be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Reduction {
     /// Drops all operations on the subject with this number.
     Subject(u64),
     /// Drops an operation, as numbered in the original.
@@ -34,7 +34,7 @@ pub(super) enum Step {
 
 /// A set of operations that are kept or dropped together.
 pub(super) struct Unit {
-    pub(super) step: Step,
+    pub(super) step: Reduction,
     /// The operations of the unit, as numbered in the remaining history.
     pub(super) operations: Vec<OpId>,
     /// The position of its last event.
@@ -55,7 +55,7 @@ impl Choice {
         for id in &unit.operations {
             self.fates[id.index()] = Fate::Keep;
         }
-        if let (Some(gone), Step::Subject(number)) = (&mut self.gone, unit.step) {
+        if let (Some(gone), Reduction::Subject(number)) = (&mut self.gone, unit.step) {
             gone.remove(&number);
         }
     }

@@ -56,7 +56,7 @@ use std::time::{Duration, Instant};
 
 use hashbrown::{HashMap, HashSet};
 
-use self::minimize::{Choice, Small, Step, Unit};
+use self::minimize::{Choice, Reduction, Small, Unit};
 use self::oracle::{Answer, Oracle};
 use self::weaker::{Beginning, Histories, Weaken};
 use super::erased::{Case, SPANS, Typed};
@@ -258,7 +258,7 @@ struct Shrinking<'a> {
     /// The kind of its beginning; `None` if it begins at its original beginning, or was cut several times.
     beginning: Option<Beginning>,
     /// The steps that were not taken because it is not known whether the history would stay rejected.
-    undecided: Vec<Step>,
+    undecided: Vec<Reduction>,
     /// The time for a single query; it is reduced when long queries do not succeed.
     patience: Duration,
 }
@@ -413,13 +413,13 @@ impl<'a> Shrinking<'a> {
         for id in self.operations() {
             let new = found.units.len();
             let (unit, step) = match self.histories.subject(id) {
-                Subject::One(number) => (*found.numbers.entry(number).or_insert(new), Step::Subject(number)),
+                Subject::One(number) => (*found.numbers.entry(number).or_insert(new), Reduction::Subject(number)),
                 Subject::All if id == refused || !self.is_observer(id) => return None,
                 Subject::All => {
                     found.whole.push(id);
                     continue;
                 }
-                Subject::Free | Subject::Several if self.is_observer(id) => (new, Step::Operation(self.id(id))),
+                Subject::Free | Subject::Several if self.is_observer(id) => (new, Reduction::Operation(self.id(id))),
                 Subject::Free | Subject::Several => continue,
             };
             if unit == new {
@@ -438,7 +438,7 @@ impl<'a> Shrinking<'a> {
 
     /// Leaves out as many subjects, and observers that are not about one subject, as possible.
     fn leave_out_subjects(&mut self) -> Tried {
-        self.undecided.retain(|step| matches!(step, Step::Operation(_)));
+        self.undecided.retain(|step| matches!(step, Reduction::Operation(_)));
         let Some(found) = self.find_subjects() else { return Tried::Blocked };
         if !self.speaks_of_subjects_only(&found.whole) {
             return Tried::Blocked;
@@ -461,8 +461,9 @@ impl<'a> Shrinking<'a> {
                 none.fates[id.index()] = Fate::LeaveOut;
             }
         }
-        let numbers =
-            order.iter().filter_map(|unit| if let Step::Subject(number) = unit.step { Some(number) } else { None });
+        let numbers = order
+            .iter()
+            .filter_map(|unit| if let Reduction::Subject(number) = unit.step { Some(number) } else { None });
         none.gone = Some(numbers.collect());
         self.minimize(none, order, Small::Units);
         Tried::Yes
@@ -566,12 +567,12 @@ impl<'a> Shrinking<'a> {
     /// effect before all operations that were called after its return, and an explanation that begins with it must not
     /// place it later.
     fn forget_operations(&mut self) {
-        self.undecided.retain(|step| matches!(step, Step::Subject(_)));
+        self.undecided.retain(|step| matches!(step, Reduction::Subject(_)));
         let refused = self.refused();
         let stays = |id: OpId| id == refused || self.begins_behind == Some(self.id(id));
         let known = |id: OpId| {
             (!stays(id) && self.left().has_result(id)).then(|| Unit {
-                step: Step::Operation(self.id(id)),
+                step: Reduction::Operation(self.id(id)),
                 operations: vec![id],
                 last: self.last_event(id),
             })
@@ -601,10 +602,10 @@ impl<'a> Shrinking<'a> {
                 about.entry(number).or_default().push(self.id(id));
             }
         }
-        let weakening = |step: &Step| match step {
-            Step::Operation(id) if self.original.observes(*id) => Weakening::LeaveOut(*id),
-            Step::Operation(id) => Weakening::Forget(*id),
-            Step::Subject(number) => Weakening::LeaveOutAll(about.get(number).cloned().unwrap_or_default()),
+        let weakening = |step: &Reduction| match step {
+            Reduction::Operation(id) if self.original.observes(*id) => Weakening::LeaveOut(*id),
+            Reduction::Operation(id) => Weakening::Forget(*id),
+            Reduction::Subject(number) => Weakening::LeaveOutAll(about.get(number).cloned().unwrap_or_default()),
         };
         self.undecided.iter().map(weakening).collect()
     }
@@ -618,14 +619,14 @@ impl<'a> Shrinking<'a> {
             }
             let mut choice = self.nothing_dropped();
             match step {
-                Step::Operation(id) => {
+                Reduction::Operation(id) => {
                     let Some(op) = self.number(id) else { continue };
                     if !self.left().has_result(op) || self.undecided.contains(&step) {
                         continue;
                     }
                     choice.fates[op.index()] = self.dropped(op);
                 }
-                Step::Subject(number) => {
+                Reduction::Subject(number) => {
                     let Some(found) = self.find_subjects().filter(|found| found.whole.is_empty()) else { continue };
                     let Some(unit) = found.numbers.get(&number) else { continue };
                     for id in &found.units[*unit].operations {

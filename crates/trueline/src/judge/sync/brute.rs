@@ -7,7 +7,7 @@
 //! # Complexity
 //! O(2^n n!) steps of the specification.
 
-use super::task::Task;
+use super::task::SyncTask;
 use crate::history::{EventKind, OpId};
 use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronizations};
@@ -15,7 +15,7 @@ use crate::verdict::{LimitKind, Synchronizations};
 /// Returns a synchronization linearization, if there is one; if executions are `left_over`, one that no synchronization
 /// of them extends.
 pub(super) fn search(
-    task: &Task<'_>,
+    task: &SyncTask<'_>,
     left_over: Option<&[OpId]>,
     meter: &mut Meter,
 ) -> Result<Option<Synchronizations>, LimitKind> {
@@ -28,7 +28,7 @@ pub(super) fn search(
 }
 
 fn extend(
-    task: &Task<'_>,
+    task: &SyncTask<'_>,
     state: &u32,
     left: &[OpId],
     left_over: Option<&[OpId]>,
@@ -57,7 +57,12 @@ fn extend(
 }
 
 /// Returns whether no synchronization of the remaining executions is possible.
-fn is_maximal(task: &Task<'_>, state: &u32, left_over: Option<&[OpId]>, meter: &mut Meter) -> Result<bool, LimitKind> {
+fn is_maximal(
+    task: &SyncTask<'_>,
+    state: &u32,
+    left_over: Option<&[OpId]>,
+    meter: &mut Meter,
+) -> Result<bool, LimitKind> {
     for set in subsets(left_over.unwrap_or_default())? {
         meter.look_at_clock()?;
         if task.synchronize(state, &set).next().is_some() {
@@ -67,7 +72,7 @@ fn is_maximal(task: &Task<'_>, state: &u32, left_over: Option<&[OpId]>, meter: &
     Ok(true)
 }
 
-fn precedes(task: &Task<'_>, first: OpId, second: OpId) -> bool {
+fn precedes(task: &SyncTask<'_>, first: OpId, second: OpId) -> bool {
     task.has_returned(first) && task.return_position(first) < task.history[second].call_position()
 }
 

@@ -17,7 +17,7 @@
 //! # Complexity
 //! O(n k) for n executions of which k are open at once.
 
-use super::task::Task;
+use super::task::SyncTask;
 use crate::history::{Event, EventKind, OpId};
 use crate::judge::explain::Cut;
 use crate::judge::search::Meter;
@@ -28,7 +28,7 @@ pub(super) const REFUSED: &str = "it needs pairs without a state whose partners 
 
 /// Returns a synchronization linearization, if there is one; otherwise the position of the first return that gets no
 /// partner. The object must be stateless.
-pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Result<Synchronizations, u32>, LimitKind> {
+pub(super) fn search(task: &SyncTask<'_>, meter: &mut Meter) -> Result<Result<Synchronizations, u32>, LimitKind> {
     let mut scan = Scan::start(task)?;
     Ok(match scan.go(task, task.events(), meter)? {
         Ok(()) => Ok(super::in_order(task, scan.pairs)),
@@ -46,7 +46,7 @@ struct Scan {
 }
 
 impl Scan {
-    fn start(task: &Task<'_>) -> Result<Self, LimitKind> {
+    fn start(task: &SyncTask<'_>) -> Result<Self, LimitKind> {
         if !super::is_binary(task.spec) {
             return Err(LimitKind::Refused(REFUSED));
         }
@@ -56,7 +56,7 @@ impl Scan {
     /// Processes these events. Returns as an error the position of a return that gets no partner.
     fn go(
         &mut self,
-        task: &Task<'_>,
+        task: &SyncTask<'_>,
         events: impl Iterator<Item = Event>,
         meter: &mut Meter,
     ) -> Result<Result<(), u32>, LimitKind> {
@@ -109,7 +109,7 @@ pub(super) struct Nearby {
 
 impl Nearby {
     /// Runs the algorithm on the whole part, as far as cuts at `place` and later do not differ from it.
-    pub(super) fn new(task: &Task<'_>, place: u32, meter: &mut Meter) -> Result<Self, LimitKind> {
+    pub(super) fn new(task: &SyncTask<'_>, place: u32, meter: &mut Meter) -> Result<Self, LimitKind> {
         let differs = |event: &Event| {
             let operation = &task.history[event.op()];
             operation.return_position().is_some_and(|position| position >= place)
@@ -126,7 +126,7 @@ impl Nearby {
     }
 
     /// Returns whether a part that is cut off can be explained.
-    pub(super) fn explains(&self, task: &Task<'_>, meter: &mut Meter) -> Result<bool, LimitKind> {
+    pub(super) fn explains(&self, task: &SyncTask<'_>, meter: &mut Meter) -> Result<bool, LimitKind> {
         let mut scan = self.scan.clone();
         let is_explained = scan.go(task, task.events_from(self.first), meter)?.is_ok();
         if is_explained {
@@ -138,16 +138,16 @@ impl Nearby {
 }
 
 /// Returns two executions, sorted by rank.
-pub(super) fn pair(task: &Task<'_>, one: OpId, other: OpId) -> [OpId; 2] {
+pub(super) fn pair(task: &SyncTask<'_>, one: OpId, other: OpId) -> [OpId; 2] {
     if task.rank(one) <= task.rank(other) { [one, other] } else { [other, one] }
 }
 
 /// Returns whether two executions may synchronize with the results that they have.
-pub(super) fn fits(task: &Task<'_>, state: &u32, one: OpId, other: OpId) -> bool {
+pub(super) fn fits(task: &SyncTask<'_>, state: &u32, one: OpId, other: OpId) -> bool {
     task.synchronize(state, &pair(task, one, other)).next().is_some()
 }
 
 /// Returns whether an execution may have had its result without a partner.
-pub(super) fn is_alone(task: &Task<'_>, state: &u32, op: OpId) -> bool {
+pub(super) fn is_alone(task: &SyncTask<'_>, state: &u32, op: OpId) -> bool {
     task.synchronize(state, &[op]).next().is_some()
 }

@@ -42,8 +42,8 @@ use crate::spec::sync::SyncSpec;
 use crate::verdict::{Judgment, LimitKind, ProgressEvidence, ProgressVerdict, Synchronizations};
 use greedy::Nearby;
 use numbered::{ByNumber, Numbered};
-use search::Search;
-use task::Task;
+use search::GroupSearch;
+use task::SyncTask;
 
 /// The algorithm that judges a history of synchronizations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -108,7 +108,7 @@ fn check_numbered(
     budget: &Budget,
     started: Instant,
 ) -> Judgment<u32> {
-    let mut judge = Judge { spec, algorithm, meter: Meter::start(budget), states: 0, nearby: None };
+    let mut judge = SyncJudge { spec, algorithm, meter: Meter::start(budget), states: 0, nearby: None };
     let verdict = explain::safety(history, &mut judge);
     explain::judgment(history, verdict, &judge.meter, judge.states, started)
 }
@@ -180,7 +180,7 @@ fn progress_numbered(
     budget: &Budget,
 ) -> ProgressVerdict<u32> {
     let meter = Meter::start(budget);
-    explain::progress(history, &mut Judge { spec, algorithm, meter, states: 0, nearby: None })
+    explain::progress(history, &mut SyncJudge { spec, algorithm, meter, states: 0, nearby: None })
 }
 
 /// Returns whether at most two executions synchronize, without a state.
@@ -190,12 +190,12 @@ fn is_binary<S: SyncSpec + ?Sized>(spec: &S) -> bool {
 
 /// Sorts synchronizations without a state in an order in which they may have happened: each directly after its last
 /// call.
-fn in_order(task: &Task<'_>, mut groups: Synchronizations) -> Synchronizations {
+fn in_order(task: &SyncTask<'_>, mut groups: Synchronizations) -> Synchronizations {
     groups.sort_by_key(|group| group.iter().map(|op| task.history[*op].call_position()).max());
     groups
 }
 
-struct Judge<'s> {
+struct SyncJudge<'s> {
     spec: &'s dyn ByNumber,
     algorithm: SyncAlgorithm,
     meter: Meter,
@@ -204,18 +204,18 @@ struct Judge<'s> {
     nearby: Option<Nearby>,
 }
 
-impl Judge<'_> {
+impl SyncJudge<'_> {
     /// Returns a synchronization linearization of a part, if there is one. It has been replayed.
     ///
     /// # Panics
     /// Panics if the specification contradicts itself.
-    fn linearize(&mut self, task: &Task<'_>) -> Result<Option<Synchronizations>, LimitKind> {
+    fn linearize(&mut self, task: &SyncTask<'_>) -> Result<Option<Synchronizations>, LimitKind> {
         Ok(self.linearize_or_fail(task)?.ok())
     }
 
     /// Returns a synchronization linearization of a part. If there is none, returns a position that is not after the
     /// first return that cannot be explained.
-    fn linearize_or_fail(&mut self, task: &Task<'_>) -> Result<Result<Synchronizations, u32>, LimitKind> {
+    fn linearize_or_fail(&mut self, task: &SyncTask<'_>) -> Result<Result<Synchronizations, u32>, LimitKind> {
         // It is not known how far a failing search got.
         let anywhere = |found: Option<Synchronizations>| found.ok_or(0);
         let groups = match self.algorithm {
@@ -237,12 +237,12 @@ impl Judge<'_> {
 
     fn search(
         &mut self,
-        task: &Task<'_>,
+        task: &SyncTask<'_>,
         discipline: Discipline,
         left_over: Option<&[OpId]>,
     ) -> Result<Option<Synchronizations>, LimitKind> {
         let mut own = self.meter.part(None, None);
-        let mut search = Search::new(task, discipline, &mut own)?;
+        let mut search = GroupSearch::new(task, discipline, &mut own)?;
         let found = search.run(left_over);
         self.states += search.states();
         self.meter.add(&own);
@@ -250,24 +250,24 @@ impl Judge<'_> {
     }
 }
 
-impl Explain<u32, u32> for Judge<'_> {
+impl Explain<u32, u32> for SyncJudge<'_> {
     fn explain(&mut self, cut: &Cut<'_, u32, u32>) -> Result<Option<Synchronizations>, LimitKind> {
-        self.linearize(&Task { spec: self.spec, cut: *cut })
+        self.linearize(&SyncTask { spec: self.spec, cut: *cut })
     }
 
     fn explain_or_fail(&mut self, cut: &Cut<'_, u32, u32>) -> Result<Result<Synchronizations, u32>, LimitKind> {
         // The prepared algorithm was for another part.
         self.nearby = None;
-        self.linearize_or_fail(&Task { spec: self.spec, cut: *cut })
+        self.linearize_or_fail(&SyncTask { spec: self.spec, cut: *cut })
     }
 
     fn look_near(&mut self, cut: &Cut<'_, u32, u32>, failed: u32) -> Result<(), LimitKind> {
-        self.nearby = Some(Nearby::new(&Task { spec: self.spec, cut: *cut }, failed, &mut self.meter)?);
+        self.nearby = Some(Nearby::new(&SyncTask { spec: self.spec, cut: *cut }, failed, &mut self.meter)?);
         Ok(())
     }
 
     fn explains(&mut self, cut: &Cut<'_, u32, u32>) -> Result<bool, LimitKind> {
-        let task = Task { spec: self.spec, cut: *cut };
+        let task = SyncTask { spec: self.spec, cut: *cut };
         match self.nearby.as_ref().map(|nearby| nearby.explains(&task, &mut self.meter)) {
             None | Some(Err(LimitKind::Refused(_))) => Ok(self.linearize(&task)?.is_some()),
             Some(known) => known,
@@ -275,12 +275,12 @@ impl Explain<u32, u32> for Judge<'_> {
     }
 
     fn results(&mut self, cut: &Cut<'_, u32, u32>, op: OpId) -> Result<Vec<u32>, LimitKind> {
-        let task = Task { spec: self.spec, cut: *cut };
+        let task = SyncTask { spec: self.spec, cut: *cut };
         if is_binary(self.spec) {
             return Ok(results_in_pairs(&task, op));
         }
         let mut own = self.meter.part(None, None);
-        let results = Search::new(&task, Discipline::Anytime, &mut own).and_then(|mut search| search.results(op));
+        let results = GroupSearch::new(&task, Discipline::Anytime, &mut own).and_then(|mut search| search.results(op));
         self.meter.add(&own);
         results
     }
@@ -291,11 +291,11 @@ impl Explain<u32, u32> for Judge<'_> {
         &mut self,
         cut: &Cut<'_, u32, u32>,
     ) -> Result<Result<Synchronizations, ProgressVerdict<u32>>, LimitKind> {
-        let task = &Task { spec: self.spec, cut: *cut };
+        let task = &SyncTask { spec: self.spec, cut: *cut };
         let calls = task.events.iter().filter(|event| event.kind() == EventKind::Call).map(|event| event.op());
         let mut stuck: Vec<OpId> = calls.filter(|op| !task.has_returned(*op)).collect();
         stuck.sort_by_key(|op| task.rank(*op));
-        let returned = Task { spec: self.spec, cut: Cut { only_returned: true, ..*cut } };
+        let returned = SyncTask { spec: self.spec, cut: Cut { only_returned: true, ..*cut } };
         let maximal = match self.algorithm {
             SyncAlgorithm::Brute => brute::search(&returned, Some(&stuck), &mut self.meter)?,
             // Without a state, the same groups may synchronize, whatever has synchronized before.
@@ -334,7 +334,7 @@ impl Explain<u32, u32> for Judge<'_> {
 
 /// Returns the possible results of an execution, each once: alone, or with any other execution that is open at the same
 /// time.
-fn results_in_pairs(task: &Task<'_>, op: OpId) -> Vec<u32> {
+fn results_in_pairs(task: &SyncTask<'_>, op: OpId) -> Vec<u32> {
     let state = task.spec.initial();
     let call = task.history[op].call_position();
     let mut overlapping: Vec<OpId> = task
@@ -355,7 +355,7 @@ fn results_in_pairs(task: &Task<'_>, op: OpId) -> Vec<u32> {
 }
 
 /// Returns the states that these synchronizations may lead to; `None` if they do not explain the part.
-fn replay(task: &Task<'_>, groups: &Synchronizations) -> Option<Vec<u32>> {
+fn replay(task: &SyncTask<'_>, groups: &Synchronizations) -> Option<Vec<u32>> {
     let mut states = vec![task.spec.initial()];
     let mut has_synchronized = vec![false; task.history.len()];
     // Each group synchronizes as early as possible.

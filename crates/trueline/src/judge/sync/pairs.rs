@@ -11,7 +11,7 @@
 
 use super::greedy::{fits, is_alone, pair};
 use super::matching::{general, hopcroft_karp};
-use super::task::Task;
+use super::task::SyncTask;
 use crate::history::{EventKind, OpId};
 use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronizations};
@@ -20,7 +20,7 @@ use crate::verdict::{LimitKind, Synchronizations};
 const REFUSED: &str = "it needs synchronizations of at most two, without a state";
 
 /// Returns a synchronization linearization, if there is one.
-pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Option<Synchronizations>, LimitKind> {
+pub(super) fn search(task: &SyncTask<'_>, meter: &mut Meter) -> Result<Option<Synchronizations>, LimitKind> {
     if !super::is_binary(task.spec) {
         return Err(LimitKind::Refused(REFUSED));
     }

@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 
 use super::greedy::{fits, is_alone, pair};
 use super::numbered::{ByNumber, Numbered};
-use super::task::Task;
+use super::task::SyncTask;
 use crate::history::{EventKind, History, OpId, by_object};
 use crate::judge::explain::Cut;
 use crate::judge::search::hash;
@@ -65,7 +65,7 @@ fn of_numbered(spec: &dyn ByNumber, history: &History<u32, u32>, evidence: &Evid
     let parts = by_object(history);
     let events = parts.iter().find(|events| events.iter().any(|event| event.op() == evidence.refused))?;
     let cut = Cut { until: evidence.event + 1, ..Cut::whole(history, events) };
-    let task = Task { spec, cut };
+    let task = SyncTask { spec, cut };
     let calls = task.events().filter(|event| event.kind() == EventKind::Call).map(|event| event.op());
     let graph = Graph { task: &task, ops: calls.collect(), state: spec.initial() };
     let mut matching = Matching::default();
@@ -118,7 +118,7 @@ impl Matching {
 
 /// The possible partners of executions, up to the refused return.
 struct Graph<'g, 'a> {
-    task: &'g Task<'a>,
+    task: &'g SyncTask<'a>,
     ops: Vec<OpId>,
     state: u32,
 }

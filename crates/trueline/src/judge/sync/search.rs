@@ -12,7 +12,7 @@
 //! Exponential: the problem is NP-complete with a state (section 7.2), and without one if three or more executions
 //! synchronize (section 7.5). In practice the cost depends on how many executions are open at once.
 
-use super::task::Task;
+use super::task::SyncTask;
 use crate::history::{EventKind, OpId};
 use crate::judge::graph::{Graph, Marks, Places, START};
 use crate::judge::interner::Interner;
@@ -62,18 +62,18 @@ enum Phase {
 }
 
 /// A function that is called with each group that was tried: its executions and their results.
-type Seen<'f> = dyn FnMut(&[OpId], &[u32]) + 'f;
+type OnGroup<'f> = dyn FnMut(&[OpId], &[u32]) + 'f;
 
-pub(super) struct Search<'s, 'a> {
-    task: &'s Task<'a>,
+pub(super) struct GroupSearch<'s, 'a> {
+    task: &'s SyncTask<'a>,
     discipline: Discipline,
     places: Places,
     states: Interner<u32>,
     graph: Graph<'s, Key, OpId>,
 }
 
-impl<'s, 'a> Search<'s, 'a> {
-    pub(super) fn new(task: &'s Task<'a>, discipline: Discipline, meter: &'s mut Meter) -> Result<Self, LimitKind> {
+impl<'s, 'a> GroupSearch<'s, 'a> {
+    pub(super) fn new(task: &'s SyncTask<'a>, discipline: Discipline, meter: &'s mut Meter) -> Result<Self, LimitKind> {
         let places = Places::new(task.events(), |op| task.rank(op), meter)?;
         Ok(Self { task, discipline, places, states: Interner::default(), graph: Graph::new(meter) })
     }
@@ -121,7 +121,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     /// Pushes all configurations that are one move away. The last one pushed is the first to be visited.
-    fn expand(&mut self, key: &Key, way: u32, is_end: bool, seen: &mut Seen<'_>) -> Result<(), LimitKind> {
+    fn expand(&mut self, key: &Key, way: u32, is_end: bool, seen: &mut OnGroup<'_>) -> Result<(), LimitKind> {
         // If both are possible, a synchronization is tried before the next event, because executions that are open now
         // may not be open later.
         self.advance(key, way)?;

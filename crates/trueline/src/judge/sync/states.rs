@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::numbered::{ByNumber, Numbered};
-use super::task::Task;
+use super::task::SyncTask;
 use crate::history::{History, OpId};
 use crate::judge::explain::Cut;
 use crate::spec::sync::SyncSpec;
@@ -42,7 +42,7 @@ fn of_numbered(
         states.join(" or ").into()
     };
     let cut = Cut { until: until.unwrap_or(u32::MAX), ..Cut::whole(history, history.events()) };
-    let task = Task { spec, cut };
+    let task = SyncTask { spec, cut };
     let mut objects = vec![vec![spec.initial()]; history.object_count()];
     let first = linearization.order.len().saturating_sub(MOST.1);
     let mut done = 0;

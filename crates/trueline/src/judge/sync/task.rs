@@ -7,15 +7,15 @@ use crate::history::OpId;
 use crate::judge::explain::Cut;
 
 /// A function that is called with a group, the state that it leads to, and the results of its executions.
-pub(super) type Found<'f> = dyn FnMut(&[OpId], u32, Vec<u32>) + 'f;
+pub(super) type OnSuccessor<'f> = dyn FnMut(&[OpId], u32, Vec<u32>) + 'f;
 
 /// A history to be judged by a specification.
-pub(super) struct Task<'a> {
+pub(super) struct SyncTask<'a> {
     pub(super) spec: &'a dyn ByNumber,
     pub(super) cut: Cut<'a, u32, u32>,
 }
 
-impl<'a> Deref for Task<'a> {
+impl<'a> Deref for SyncTask<'a> {
     type Target = Cut<'a, u32, u32>;
 
     fn deref(&self) -> &Self::Target {
@@ -23,7 +23,7 @@ impl<'a> Deref for Task<'a> {
     }
 }
 
-impl Task<'_> {
+impl SyncTask<'_> {
     /// Returns the rank of an execution: its place among those that it synchronizes with, then the order of calls.
     pub(super) fn rank(&self, op: OpId) -> (u32, OpId) {
         (self.spec.place(self.op(op)), op)
@@ -43,7 +43,13 @@ impl Task<'_> {
 
     /// Calls `found` for every group of `candidates`, sorted by rank, that may synchronize in `state`, with the next
     /// state and the results. If `must` is given, only for groups that contain that execution.
-    pub(super) fn for_each_group(&self, state: &u32, candidates: &[OpId], must: Option<OpId>, found: &mut Found<'_>) {
+    pub(super) fn for_each_group(
+        &self,
+        state: &u32,
+        candidates: &[OpId],
+        must: Option<OpId>,
+        found: &mut OnSuccessor<'_>,
+    ) {
         let arities = self.spec.arities(state);
         let mut groups =
             Groups { task: self, state, arities: &arities, candidates, chosen: Vec::new(), ops: Vec::new() };
@@ -62,7 +68,7 @@ impl Task<'_> {
 
 /// Enumerates the groups that may synchronize, one execution after the other.
 struct Groups<'g, 'a> {
-    task: &'g Task<'a>,
+    task: &'g SyncTask<'a>,
     state: &'g u32,
     arities: &'g [usize],
     candidates: &'g [OpId],
@@ -71,7 +77,7 @@ struct Groups<'g, 'a> {
 }
 
 impl Groups<'_, '_> {
-    fn extend(&mut self, start: usize, must: Option<OpId>, found: &mut Found<'_>) {
+    fn extend(&mut self, start: usize, must: Option<OpId>, found: &mut OnSuccessor<'_>) {
         let size = self.chosen.len();
         if must.is_none() && size > 0 && self.arities.contains(&size) {
             for (state, results) in self.task.synchronize(self.state, &self.chosen) {

@@ -13,7 +13,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use self::notation::Notation;
-use super::family::{AnyFamily, Family, Settle, Settled, SyncFamily, SyncErased, Typed};
+use super::family::{AnyFamily, Family, Settle, Settled, SyncErased, SyncFamily, Typed};
 use super::quasi::Quasi;
 use super::registry::Options;
 use super::sequential::{AnyObject, Together};

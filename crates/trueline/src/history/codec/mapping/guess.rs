@@ -9,7 +9,7 @@ use super::super::field::{Names, Unfit, quoted};
 use super::super::json::{self, Node, Object};
 use super::super::lines::without_byte_order_mark;
 use super::super::{CodecError, document, table};
-use super::path::Found;
+use super::path::Reached;
 use super::source::Values;
 
 /// Maximum number of records that are examined.
@@ -339,7 +339,7 @@ fn look_at(node: &Node, path: String, depth: usize, values: Values, columns: &mu
             });
             let column = &mut columns[index];
             column.records += 1;
-            match values.read(Found::Node(node)) {
+            match values.read(Reached::Node(node)) {
                 Ok(Value::Int(_)) => column.numbers += 1,
                 Err(Unfit::Fraction(_)) => column.fractions += 1,
                 Ok(Value::Text(text)) => {

@@ -86,7 +86,7 @@ use super::{CodecError, LONGEST_LINE, document, table};
 pub use guess::{Guess, guess};
 
 use condition::{Condition, Operand};
-use path::{Place, Step};
+use path::{Place, Segment};
 use source::{Source, Values};
 use time::Unit;
 
@@ -105,7 +105,7 @@ pub struct Mapping {
     unit: Option<Unit>,
     values: Values,
     /// The path to the records of JSON documents.
-    records: Vec<Step>,
+    records: Vec<Segment>,
     table: Option<Table>,
     /// Whether fields that are not mapped have the names of trueline's format.
     same_names: bool,
@@ -271,8 +271,8 @@ impl Mapping {
                     let path = text(name, entry)?;
                     let wrong = |fault| format!("`records` is not a path to a list: {fault}");
                     self.records = path::steps(&path).map_err(wrong)?;
-                    let is_way = |step: &Step| !matches!(step, Step::Where(..));
-                    if !self.records.contains(&Step::Each) || !self.records.iter().all(is_way) {
+                    let is_way = |step: &Segment| !matches!(step, Segment::Where(..));
+                    if !self.records.contains(&Segment::Each) || !self.records.iter().all(is_way) {
                         return Err(wrong("write names and `[]` for each list, such as data[].spans[]".to_owned()));
                     }
                 }
@@ -405,11 +405,11 @@ impl Mapping {
             }
             return reader.finish(skew, warnings);
         }
-        let first_list = self.records.iter().position(|step| *step == Step::Each);
+        let first_list = self.records.iter().position(|step| *step == Segment::Each);
         let (way, rest) = self.records.split_at(first_list.unwrap_or(0));
         let rest = rest.get(1..).unwrap_or_default();
         let way: Vec<&str> =
-            way.iter().filter_map(|step| if let Step::Name(name) = step { Some(&**name) } else { None }).collect();
+            way.iter().filter_map(|step| if let Segment::Name(name) = step { Some(&**name) } else { None }).collect();
         let (mut found, mut items) = (false, false);
         let there = document::each_item(input, passed, &way, &mut names, &mut |line, node| {
             items = true;

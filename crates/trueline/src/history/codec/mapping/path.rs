@@ -10,13 +10,13 @@ pub(super) struct Path {
     /// The number of levels to go up first: 1 for the item that contains the record, 2 for the item that contains that
     /// one.
     up: usize,
-    steps: Vec<Step>,
+    steps: Vec<Segment>,
     /// The text of the path, for messages. It may also be the name of a single field that contains dots.
     text: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum Segment {
     /// A field of an object, or, if it is a number, an item of a list.
     Name(String),
     /// The first object of a list whose field has this value.
@@ -34,13 +34,13 @@ pub(super) struct Place<'a> {
 
 /// The item at the end of a path.
 #[derive(Clone, Copy)]
-pub(super) enum Found<'a> {
+pub(super) enum Reached<'a> {
     Node(&'a Node),
     Object(&'a Object),
     Value(&'a Value),
 }
 
-impl Found<'_> {
+impl Reached<'_> {
     /// Returns the value, or an error if the item is an object.
     pub(super) fn value(self) -> Parsed {
         match self {
@@ -62,7 +62,7 @@ impl Path {
             rest = behind.strip_prefix('.').unwrap_or(behind);
         }
         let steps = steps(rest).map_err(|fault| format!("`{}` is not a path: {fault}", quoted(text)))?;
-        if steps.contains(&Step::Each) {
+        if steps.contains(&Segment::Each) {
             return Err(format!("`{}` has `[]`, which only `records` may have; name one item", quoted(text)));
         }
         Ok(Self { up, steps, text: text.trim().to_owned() })
@@ -73,34 +73,34 @@ impl Path {
         quoted(&self.text)
     }
 
-    pub(super) fn find<'a>(&self, place: Place<'a>) -> Option<Found<'a>> {
+    pub(super) fn find<'a>(&self, place: Place<'a>) -> Option<Reached<'a>> {
         let start = match self.up {
-            0 => Found::Object(place.record),
-            up => Found::Node(place.around.len().checked_sub(up).map(|at| place.around[at])?),
+            0 => Reached::Object(place.record),
+            up => Reached::Node(place.around.len().checked_sub(up).map(|at| place.around[at])?),
         };
         let found = self.steps.iter().try_fold(start, |found, step| step.from(found));
         if found.is_none() && self.up == 0 && self.steps.len() > 1 {
             // In tables and flat logs, names may contain dots.
-            return place.record.get(&self.text).map(Found::Node);
+            return place.record.get(&self.text).map(Reached::Node);
         }
         found
     }
 }
 
-impl Step {
-    fn from<'a>(&self, found: Found<'a>) -> Option<Found<'a>> {
+impl Segment {
+    fn from<'a>(&self, found: Reached<'a>) -> Option<Reached<'a>> {
         match (self, found) {
-            (Self::Name(name), Found::Object(object) | Found::Node(Node::Object(object))) => {
-                object.get(name).map(Found::Node)
+            (Self::Name(name), Reached::Object(object) | Reached::Node(Node::Object(object))) => {
+                object.get(name).map(Reached::Node)
             }
-            (Self::Name(name), Found::Node(Node::List(nodes))) => {
-                nodes.get(name.parse::<usize>().ok()?).map(Found::Node)
+            (Self::Name(name), Reached::Node(Node::List(nodes))) => {
+                nodes.get(name.parse::<usize>().ok()?).map(Reached::Node)
             }
             (
                 Self::Name(name),
-                Found::Value(Value::List(values)) | Found::Node(Node::Value(Ok(Value::List(values)))),
-            ) => values.get(name.parse::<usize>().ok()?).map(Found::Value),
-            (Self::Where(field, wanted), Found::Node(Node::List(nodes))) => nodes
+                Reached::Value(Value::List(values)) | Reached::Node(Node::Value(Ok(Value::List(values)))),
+            ) => values.get(name.parse::<usize>().ok()?).map(Reached::Value),
+            (Self::Where(field, wanted), Reached::Node(Node::List(nodes))) => nodes
                 .iter()
                 .find(|node| match node {
                     Node::Object(object) => match object.get(field) {
@@ -110,23 +110,23 @@ impl Step {
                     },
                     _ => false,
                 })
-                .map(Found::Node),
+                .map(Reached::Node),
             _ => None,
         }
     }
 }
 
 /// Parses the steps of a path, or returns what is wrong with them and what to do.
-pub(super) fn steps(text: &str) -> Result<Vec<Step>, String> {
+pub(super) fn steps(text: &str) -> Result<Vec<Segment>, String> {
     let mut steps = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
         if let Some(inside) = rest.strip_prefix('[') {
             let (inside, behind) = inside.split_once(']').ok_or("`[` has no `]`; close it")?;
             steps.push(match inside.split_once('=') {
-                _ if inside.is_empty() => Step::Each,
-                Some((field, wanted)) => Step::Where(unquoted(field).to_owned(), unquoted(wanted).to_owned()),
-                None if inside.parse::<usize>().is_ok() => Step::Name(inside.to_owned()),
+                _ if inside.is_empty() => Segment::Each,
+                Some((field, wanted)) => Segment::Where(unquoted(field).to_owned(), unquoted(wanted).to_owned()),
+                None if inside.parse::<usize>().is_ok() => Segment::Name(inside.to_owned()),
                 None => return Err("brackets need a number or `field=value`; write [0] or [key=name]".to_owned()),
             });
             rest = behind.strip_prefix('.').unwrap_or(behind);
@@ -139,7 +139,7 @@ pub(super) fn steps(text: &str) -> Result<Vec<Step>, String> {
         if name.is_empty() {
             return Err("a name is empty; write names with a dot between them".to_owned());
         }
-        steps.push(Step::Name(name.to_owned()));
+        steps.push(Segment::Name(name.to_owned()));
         rest = match behind.strip_prefix('.') {
             Some("") => return Err("it ends with a dot; name a field after it, or leave it out".to_owned()),
             Some(behind) => behind,
@@ -161,7 +161,7 @@ type Visit<'v, E> = dyn FnMut(&Object, &[&Node]) -> Result<(), E> + 'v;
 /// Visits every record that a path leads to, with the items that contain it. Returns whether the path led anywhere.
 pub(super) fn walk<'a, E>(
     node: &'a Node,
-    steps: &[Step],
+    steps: &[Segment],
     holders: &mut Vec<&'a Node>,
     visit: &mut Visit<'_, E>,
 ) -> Result<bool, E> {
@@ -172,15 +172,15 @@ pub(super) fn walk<'a, E>(
         };
     };
     match (step, node) {
-        (Step::Each, Node::List(nodes)) => {
+        (Segment::Each, Node::List(nodes)) => {
             let mut found = nodes.is_empty();
             for node in nodes {
                 found |= walk(node, rest, holders, visit)?;
             }
             Ok(found)
         }
-        (Step::Each, Node::Value(Ok(Value::List(values)))) => Ok(values.is_empty()),
-        (Step::Name(name), Node::Object(object)) => match object.get(name) {
+        (Segment::Each, Node::Value(Ok(Value::List(values)))) => Ok(values.is_empty()),
+        (Segment::Name(name), Node::Object(object)) => match object.get(name) {
             Some(inner) => {
                 holders.push(node);
                 let found = walk(inner, rest, holders, visit)?;
@@ -202,7 +202,7 @@ mod tests {
     fn find(path: &str, record: &str) -> Option<Parsed> {
         let record = json::record(record, &mut Names::default()).expect("JSON");
         let path = Path::new(path).unwrap_or_else(|fault| panic!("{fault}"));
-        path.find(Place { record: &record, around: &[] }).map(Found::value)
+        path.find(Place { record: &record, around: &[] }).map(Reached::value)
     }
 
     #[test]

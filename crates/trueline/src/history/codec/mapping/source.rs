@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::super::super::Value;
 use super::super::field::{Parsed, Unfit, quoted, shorten, wrong};
 use super::super::json::{self, Node, Object};
-use super::path::{Found, Path, Place};
+use super::path::{Path, Place, Reached};
 use super::time::{self, Unit};
 
 /// The source of a field, and how its value is converted.
@@ -66,9 +66,9 @@ impl Values {
         }
     }
 
-    pub(super) fn read(self, found: Found<'_>) -> Parsed {
+    pub(super) fn read(self, found: Reached<'_>) -> Parsed {
         match (self, found) {
-            (Self::Otlp, Found::Node(Node::Object(object))) => any_value(object),
+            (Self::Otlp, Reached::Node(Node::Object(object))) => any_value(object),
             (Self::Text, found) => match found.value() {
                 Ok(Value::Text(text)) => Ok(cell_value(&text)),
                 value => value,
@@ -97,7 +97,7 @@ fn any_value(object: &Object) -> Parsed {
         ("stringValue" | "boolValue" | "intValue" | "doubleValue" | "bytesValue", Node::Value(value)) => value.clone(),
         ("arrayValue", Node::Object(array)) => match array.get("values") {
             None => Ok(Value::List([].into())),
-            Some(Node::List(nodes)) => nodes.iter().map(|node| Values::Otlp.read(Found::Node(node))).collect(),
+            Some(Node::List(nodes)) => nodes.iter().map(|node| Values::Otlp.read(Reached::Node(node))).collect(),
             Some(Node::Value(value)) => value.clone(),
             Some(Node::Object(_)) => Err(Unfit::Object),
         },

@@ -43,7 +43,7 @@ pub(crate) fn maximum(vertices: usize, edges: &[Vec<u32>]) -> Pairs {
     // vertices that are covered now. These stay covered, so the same holds in the end: no augmenting path is left
     // (Berge).
     let must = vec![true; vertices];
-    let mut search = Search::new(vertices, edges, &must);
+    let mut search = AugmentingSearch::new(vertices, edges, &must);
     for vertex in (0u32..).take(vertices) {
         search.cover(vertex);
     }
@@ -54,7 +54,7 @@ pub(crate) fn maximum(vertices: usize, edges: &[Vec<u32>]) -> Pairs {
 /// neighbors of each vertex, so each edge is in two lists. Pairs have the smaller vertex first; each has a vertex that
 /// must be covered.
 pub(crate) fn covering(vertices: usize, edges: &[Vec<u32>], must: &[bool]) -> Option<Pairs> {
-    let mut search = Search::new(vertices, edges, must);
+    let mut search = AugmentingSearch::new(vertices, edges, must);
     let is_covered = (0u32..).zip(must).filter(|(_, must)| **must).all(|(vertex, _)| search.cover(vertex));
     is_covered.then(|| search.pairs())
 }
@@ -73,7 +73,7 @@ enum Label {
     Edge(u32, u32),
 }
 
-struct Search<'g> {
+struct AugmentingSearch<'g> {
     edges: &'g [Vec<u32>],
     must: &'g [bool],
     /// The partner of each vertex, or [`NONE`].
@@ -90,10 +90,10 @@ struct Search<'g> {
     rematches: Vec<(u32, u32)>,
 }
 
-impl<'g> Search<'g> {
+impl<'g> AugmentingSearch<'g> {
     fn new(vertices: usize, edges: &'g [Vec<u32>], must: &'g [bool]) -> Self {
         assert_eq!((edges.len(), must.len()), (vertices, vertices), "one entry for each vertex");
-        Search {
+        AugmentingSearch {
             edges,
             must,
             mates: vec![NONE; vertices],
