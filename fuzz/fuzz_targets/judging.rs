@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use trueline::history::{Builder, RawHistory, Record, Value};
 use trueline::judge::shrink::Limits;
 use trueline::judge::{ALGORITHMS, Budget, Config};
-use trueline::named::{self, NamedSpec, Options, SPECS};
+use trueline::registry::{self, NamedSpec, Options, SPECS};
 use trueline::view::text::Style;
 use trueline::view::timeline::Label;
 use trueline::view::{Report, Timeline, html, json, prose, svg, text};
@@ -59,7 +59,7 @@ fuzz_target!(|data: &[u8]| {
     let [spec, algorithm, settings, events @ ..] = data else { return };
     let info = &SPECS[usize::from(*spec) % SPECS.len()];
     let name = if info.parameter.starts_with(':') { format!("{}:2", info.name) } else { info.name.to_owned() };
-    let Ok(spec) = named::spec(&name, Options::new().nil_wildcard(settings & 1 != 0)) else { return };
+    let Ok(spec) = registry::spec(&name, Options::new().nil_wildcard(settings & 1 != 0)) else { return };
     let history = history(&spec, events);
     let budget = Budget::unlimited().time(Duration::from_millis(200)).memory(32 << 20).configurations(20_000);
     let config = Config::new().budget(budget).partition(settings & 2 != 0);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use trueline::history::codec::{self, Format};
 use trueline::history::{History, RawHistory};
 use trueline::judge::{Budget, Config, check};
-use trueline::named::{self, Options};
+use trueline::registry::{self, Options};
 use trueline::spec::Spec;
 use trueline::verdict::Verdict;
 use trueline_bench::{failures, usage};
@@ -184,7 +184,7 @@ fn time(case: &Case, history: &RawHistory, algorithm: &str) -> Option<f64> {
     let options = Options::new().nil_wildcard(case.nil_wildcard);
     let mut best = f64::MAX;
     for _ in 0..3 {
-        let spec = named::spec(&case.spec, options).ok()?;
+        let spec = registry::spec(&case.spec, options).ok()?;
         let before = usage::cpu_ns();
         let judged = spec.judge(history.clone(), &config).ok()?;
         let all = usage::cpu_ns() - before;

@@ -10,7 +10,7 @@ use trueline::history::codec::{self, Format};
 use trueline::history::{Fate, History, OpId, RawHistory, Shown};
 use trueline::judge::shrink::{self, Limits};
 use trueline::judge::{Budget, Config, check};
-use trueline::named::{self, Options};
+use trueline::registry::{self, Options};
 use trueline::spec::Spec;
 use trueline::verdict::{Core, Role};
 use trueline_bench::failures::{self, Visitor};
@@ -212,7 +212,7 @@ fn files(folder: &Path, expected: usize, table: &mut Table) -> Result<(), String
         };
         let path = folder.join(columns[0]);
         let problem = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let spec = named::spec(kind, Options::new().nil_wildcard(wildcard)).map_err(|error| problem(&error))?;
+        let spec = registry::spec(kind, Options::new().nil_wildcard(wildcard)).map_err(|error| problem(&error))?;
         let file = File::open(&path).map_err(|error| problem(&error))?;
         let history = codec::read(BufReader::new(file), Format::Auto).map_err(|error| problem(&error))?;
         let copy = history.clone();

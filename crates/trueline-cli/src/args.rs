@@ -8,7 +8,7 @@ use trueline::drive::Clock;
 use trueline::drive::systematic::Search;
 use trueline::history::codec;
 use trueline::judge::{Algorithm, Rules};
-use trueline::named::QuasiFactors;
+use trueline::registry::QuasiFactors;
 use trueline::test::{Calls, Token};
 
 /// The layout of a command's help: what it does, examples, arguments and options, exit codes.

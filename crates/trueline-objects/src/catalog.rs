@@ -181,7 +181,7 @@ pub fn find(name: &str) -> Result<&'static Entry, String> {
     }
     let names = || ENTRIES.iter().map(|entry| entry.name);
     let containing: Vec<&str> = names().filter(|known| !name.is_empty() && known.contains(name)).take(5).collect();
-    let hint = match trueline::named::nearest(name, names()) {
+    let hint = match trueline::registry::nearest(name, names()) {
         Some(near) => format!("; did you mean `{near}`?"),
         None if !containing.is_empty() => format!("; did you mean one of {}?", containing.join(", ")),
         None => String::new(),

@@ -1,1 +1,46 @@
-../../trueline-shim-std/src/lib.rs
+//! Replaces `std` in a crate that `cargo trueline` instruments: all of `std`, with the atomics, locks and threads of
+//! `trueline-sync`.
+//!
+//! Each replaced name is listed explicitly: if both were glob imports, the name of `std` would win, and nothing would
+//! be instrumented.
+
+pub use ::std::*;
+
+pub use trueline_sync::thread_local;
+
+pub mod sync {
+    //! `std::sync`.
+    pub use ::std::sync::*;
+
+    #[expect(deprecated, reason = "crates use it")]
+    pub use trueline_sync::sync::ONCE_INIT;
+    pub use trueline_sync::sync::{
+        Barrier, BarrierWaitResult, Condvar, LazyLock, Mutex, MutexGuard, Once, OnceLock, OnceState, RwLock,
+        RwLockReadGuard, RwLockWriteGuard, WaitTimeoutResult,
+    };
+
+    pub use trueline_shim_core::sync::atomic;
+
+    pub mod mpsc {
+        //! `std::sync::mpsc`.
+        pub use ::std::sync::mpsc::*;
+
+        pub use trueline_sync::sync::mpsc::{
+            IntoIter, Iter, Receiver, Sender, SyncSender, TryIter, channel, sync_channel,
+        };
+    }
+}
+
+pub use trueline_shim_core::hint;
+
+pub mod thread {
+    //! `std::thread`.
+    pub use ::std::thread::*;
+
+    pub use trueline_sync::thread::{
+        AccessError, Builder, JoinHandle, LocalKey, Scope, ScopedJoinHandle, Thread, ThreadId, current, park,
+        park_timeout, scope, sleep, spawn, yield_now,
+    };
+    #[expect(deprecated, reason = "crates use them")]
+    pub use trueline_sync::thread::{park_timeout_ms, sleep_ms};
+}

@@ -84,23 +84,30 @@
 //!
 //! [`drive`] produces histories; [`history`] holds them and reads them from files; [`judge`] compares them with a
 //! [`spec`]; a [`verdict`] is accepted, rejected or unknown, never a `bool`; [`report`] assembles a report from it, and
-//! [`view`] displays the report. [`named`] looks up specifications by name, for histories that come from files.
+//! [`view`] displays the report. [`registry`] looks up specifications by name, for histories that come from files.
 //! [`assert_linearizable!`] does all of this in one line of a test. [`primitives`] has atomics, mutexes and condition
 //! variables for objects whose threads trueline is to schedule, or to stop when they are stuck.
 
-#[doc(hidden)]
-pub mod assert;
-pub mod drive;
+// Data.
 pub mod history;
+pub mod spec;
+pub mod verdict;
+
+// Recording and judging.
+pub mod primitives;
+pub mod drive;
 pub mod judge;
 #[cfg(feature = "named")]
-pub mod named;
-pub mod primitives;
-pub mod report;
-pub mod spec;
-pub mod test;
-pub mod verdict;
+pub mod registry;
+
+// Reports.
 pub mod view;
+pub mod report;
+
+// The interface for tests.
+pub mod test;
+#[doc(hidden)]
+pub mod assert;
 
 #[doc(hidden)]
 pub mod _macro_support {
@@ -138,9 +145,9 @@ const _: () = {
     is_send_and_sync::<verdict::Judgment<u8>>();
     is_send_and_sync::<verdict::ProgressVerdict<u8>>();
     #[cfg(feature = "named")]
-    is_send_and_sync::<named::NamedSpec>();
+    is_send_and_sync::<registry::NamedSpec>();
     #[cfg(feature = "named")]
-    is_send_and_sync::<named::NamedError>();
+    is_send_and_sync::<registry::NamedError>();
     is_send_and_sync::<report::Assembled>();
     is_send_and_sync::<test::Calls>();
     #[cfg(feature = "systematic")]

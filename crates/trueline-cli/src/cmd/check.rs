@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use trueline::history::{History, visible};
 use trueline::judge::shrink;
 use trueline::judge::{Budget, CancelToken, Config};
-use trueline::named::{self, NamedSpec, Options};
+use trueline::registry::{self, NamedSpec, Options};
 use trueline::report::{self, Assembled, Picture, Words, assemble};
 use trueline::verdict::{Contradiction, Judgment, Limit, LimitKind, Stats, Verdict};
 use trueline::view::text::Style;
@@ -121,8 +121,8 @@ pub(super) struct Judge<'a> {
 
 /// Returns the specification, or an error if it cannot be judged as the arguments require.
 fn specification(args: &CheckArgs) -> Result<NamedSpec, String> {
-    let spec =
-        named::spec(&args.spec, Options::new().nil_wildcard(args.nil_wildcard)).map_err(|fault| fault.to_string())?;
+    let spec = registry::spec(&args.spec, Options::new().nil_wildcard(args.nil_wildcard))
+        .map_err(|fault| fault.to_string())?;
     let name = spec.name();
     if args.clock_skew > 0 && spec.process_matters() {
         // With clock skew, overlapping operations are assigned to different processes.

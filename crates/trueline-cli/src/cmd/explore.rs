@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value, json};
 use trueline::drive::systematic::Progress;
-use trueline::named::{self, QuasiFactors};
+use trueline::registry::{self, QuasiFactors};
 use trueline::test::{
     Against, Calls, Exploration, Explored, Failure, FailureKind, Outcome, Plan, Smallest, Source, Token,
 };
@@ -101,7 +101,7 @@ fn factors(entry: &Entry, plan: &Plan, args: &ExploreArgs) -> Result<Vec<(String
         }
         QuasiFactors::ByOperation(named) => named,
     };
-    let spec = named::spec(in_order(family), named::Options::new()).map_err(|fault| fault.to_string())?;
+    let spec = registry::spec(in_order(family), registry::Options::new()).map_err(|fault| fault.to_string())?;
     named
         .into_iter()
         .map(|(name, factor)| {

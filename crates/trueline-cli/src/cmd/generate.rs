@@ -6,7 +6,7 @@ use std::time::Duration;
 use trueline::drive::Random;
 use trueline::history::{Builder, Outcome, ProcessId, RawHistory, Record, Value};
 use trueline::judge::{Budget, CancelToken, Config};
-use trueline::named::{self, NamedObject, NamedSpec, Options};
+use trueline::registry::{self, NamedObject, NamedSpec, Options};
 use trueline::verdict::{LimitKind, Verdict};
 
 use super::{convert, in_order};
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
 }
 
 fn generate(args: &GenerateArgs, token: &CancelToken) -> Result<RawHistory, String> {
-    let spec = named::spec(&args.spec, Options::new()).map_err(|fault| fault.to_string())?;
+    let spec = registry::spec(&args.spec, Options::new()).map_err(|fault| fault.to_string())?;
     let name = spec.name().to_owned();
     let mut random = Random::new(args.seed);
     let history = Simulation::new(&spec, args, token)?.run(&mut random)?;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::json;
 use trueline::history::codec::{Format, Survey, Trap};
 use trueline::history::{EventKind, ObjectId, OpId, Operation, Outcome, RawHistory, Record, Value, visible};
-use trueline::named::{self, NamedSpec, Options, SpecInfo};
+use trueline::registry::{self, NamedSpec, Options, SpecInfo};
 
 use super::{ill_formed, in_order};
 use crate::args::LintArgs;
@@ -18,7 +18,7 @@ use crate::output::{self, Written};
 
 pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, String> {
     let options = Options::new().nil_wildcard(args.nil_wildcard);
-    let spec = args.spec.as_deref().map(|name| named::spec(name, options)).transpose();
+    let spec = args.spec.as_deref().map(|name| registry::spec(name, options)).transpose();
     let spec = spec.map_err(|fault| fault.to_string())?;
     let reading = Reading::new(&args.read, 0)?;
     let token = cancel::on_interrupt();

@@ -15,7 +15,7 @@ pub(crate) mod test;
 pub(crate) mod view;
 
 use trueline::history::{Operation, RawHistory, Record, Value};
-use trueline::named::NamedSpec;
+use trueline::registry::NamedSpec;
 
 /// Returns the strict specification with the same operations as a specification with a relaxed order; any other name is
 /// returned unchanged.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde_json::json;
-use trueline::named::{SPECS, SpecInfo};
+use trueline::registry::{SPECS, SpecInfo};
 
 use crate::args::ListArgs;
 use crate::output::{self, Written};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use trueline::history::codec::{self, Format, Target};
 use trueline::history::{Builder, RawHistory, Record, Value};
 use trueline::judge::{Budget, Config};
-use trueline::named::{self, Options};
+use trueline::registry::{self, Options};
 use trueline::verdict::Verdict;
 
 use super::generate::specs;
@@ -82,13 +82,13 @@ fn own() -> Vec<(PathBuf, String, i32)> {
 
 /// How a history is judged, and the verdicts on it.
 struct Judge {
-    spec: named::NamedSpec,
+    spec: registry::NamedSpec,
     known: HashMap<String, &'static str>,
 }
 
 impl Judge {
     fn new(spec: &str, nil_wildcard: bool) -> Self {
-        let spec = named::spec(spec, Options::new().nil_wildcard(nil_wildcard));
+        let spec = registry::spec(spec, Options::new().nil_wildcard(nil_wildcard));
         Self { spec: spec.expect("there is such a specification"), known: HashMap::new() }
     }
 
@@ -272,7 +272,7 @@ fn hostile_texts() {
 /// A result of null keeps its meaning, whichever operation returned it.
 #[test]
 fn results_that_say_nothing() {
-    for info in named::SPECS {
+    for info in registry::SPECS {
         let spec = if info.parameter.starts_with(':') { format!("{}:2", info.name) } else { info.name.to_owned() };
         for operation in info.operations {
             for value in [Value::Null, Value::Int(1), [Value::Int(0), Value::Int(1)].into_iter().collect()] {

@@ -137,7 +137,7 @@ fn names_and_verdicts_go_together() {
         assert!(entry.is_correct() || entry.fault.is_some(), "{} has a fault without a name", entry.name);
         assert!(!(entry.is_correct() && entry.name.contains("faulty")), "{}", entry.name);
         let is_model = entry.spec == "growing-set";
-        assert_ne!(is_model, trueline::named::spec(entry.spec, trueline::named::Options::new()).is_ok());
+        assert_ne!(is_model, trueline::registry::spec(entry.spec, trueline::registry::Options::new()).is_ok());
     }
     assert!(catalog::find("ms-quue").expect_err("misspelt").contains("did you mean `ms-queue`?"));
     assert!(catalog::find("laarman").expect_err("a part").contains("laarman-map-faulty-delete"));

@@ -6,6 +6,7 @@
 
 mod clock;
 mod generate;
+mod os_thread;
 mod panics;
 mod pool;
 mod random;
@@ -16,13 +17,12 @@ mod simulate;
 #[cfg(feature = "systematic")]
 #[doc(hidden)]
 pub mod systematic;
-mod task;
 mod workload;
 
+pub(crate) use os_thread::OsThread;
 pub(crate) use panics::{QUIET_THREADS, Quiet, are_printed as panics_are_printed, install as install_panic_hook};
 pub(crate) use pool::without_exit;
 pub(crate) use run::message;
-pub(crate) use task::Task;
 
 #[doc(hidden)]
 pub use clock::Chosen;
@@ -37,7 +37,7 @@ pub use raw::stdout_was_closed;
 pub use recorder::Recorder;
 pub use run::Worker;
 #[doc(hidden)]
-pub use run::{End, Handle, Instance, Look, Run, Runner, Seen, Settings, Timed};
+pub use run::{End, Handle, Instance, Look, Recorded, Run, Runner, Settings, Timed};
 pub use simulate::{Simulation, simulate};
 #[doc(hidden)]
 pub use workload::{Behavior, Call, Kind, Shape, Workload};

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-use super::task::Task;
+use super::os_thread::OsThread;
 
 /// A piece of work.
 type Job = Box<dyn FnOnce() + Send>;
@@ -91,7 +91,7 @@ impl Drop for Pool {
 fn spawn(name: &str) -> PoolThread {
     let (jobs, receiver): (_, Receiver<Job>) = channel();
     let work = move || {
-        Task::here();
+        OsThread::here();
         for job in receiver {
             // Jobs catch panics of the object. A panic of our own must not end the thread either, because others wait
             // for it.

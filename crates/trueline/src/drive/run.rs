@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::os_thread::OsThread;
 use super::panics;
 use super::pool::{Finish, Pool};
 use super::raw::{self, Reader, Writer};
 use super::recorder::time;
-use super::task::Task;
 use super::{Behavior, Call, Clock, Kind, Random};
 use crate::history::{Argument, Datum, History, Interval, Value, from_logs, visible};
 use crate::primitives::{Cancellation, Cancelled, Chaos, DeadlockWatch, edge, enter};
@@ -137,7 +137,7 @@ pub enum Look {
 /// The observations of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Seen {
+pub struct Recorded {
     /// The recorded history.
     pub history: History<Call, Value>,
     /// The end of the run.
@@ -230,7 +230,7 @@ impl Runner {
     ///
     /// # Panics
     /// Panics if runs of one batch have different numbers of threads.
-    pub fn run(&mut self, runs: Vec<Run>, kinds: &Arc<[Kind]>, settings: &Settings) -> Vec<Seen> {
+    pub fn run(&mut self, runs: Vec<Run>, kinds: &Arc<[Kind]>, settings: &Settings) -> Vec<Recorded> {
         self.run_until(runs, kinds, settings, |_| Look::MayWait).0
     }
 
@@ -249,8 +249,8 @@ impl Runner {
         runs: Vec<Run>,
         kinds: &Arc<[Kind]>,
         settings: &Settings,
-        mut look: impl FnMut(&[Seen]) -> Look,
-    ) -> (Vec<Seen>, Duration) {
+        mut look: impl FnMut(&[Recorded]) -> Look,
+    ) -> (Vec<Recorded>, Duration) {
         let Some(first) = runs.first() else { return (Vec::new(), Duration::ZERO) };
         let threads = first.threads.len();
         assert!(runs.iter().all(|run| run.threads.len() == threads), "the runs of a batch have as many threads");
@@ -415,7 +415,7 @@ struct Status {
     /// Whether it waits for the others before or after a run.
     meets: AtomicBool,
     /// The thread.
-    task: OnceLock<Task>,
+    task: OnceLock<OsThread>,
     /// The run, counted from 1, whose handle it is dropping; 0 before it drops any.
     dropping: AtomicUsize,
     /// The run whose handle panicked when it was dropped, and the message.
@@ -528,7 +528,7 @@ impl Batch {
     fn work(&self, thread: usize, mut lane: Lane, mut around: Option<Lane>) {
         let _cancellable = self.cancellation.enter();
         for lane in [Some(&lane), around.as_ref()].into_iter().flatten() {
-            lane.status.task.get_or_init(Task::here);
+            lane.status.task.get_or_init(OsThread::here);
         }
         // Dropping a handle may be an operation on the object, so this waits until all threads are done. Nor are
         // handles dropped while a panic unwinds, because a second panic would abort the process.
@@ -628,7 +628,7 @@ impl Batch {
     }
 
     /// Returns the observations of all runs that were started; `end` is how an unfinished run ended.
-    fn read(&self, start: u64, logs: &[LogOfThread], end: &End) -> Vec<Seen> {
+    fn read(&self, start: u64, logs: &[LogOfThread], end: &End) -> Vec<Recorded> {
         let mut seen = Vec::with_capacity(self.runs.len());
         let mut entries: Vec<_> = logs.iter().map(|log| log.entries.entries()).collect();
         let mut chosen: Vec<_> = logs.iter().map(|log| log.chosen.entries()).collect();
@@ -652,7 +652,7 @@ impl Batch {
             let end = how.unwrap_or_else(|| end.clone());
             let is_last = end != End::Complete;
             let history = from_logs(intervals).expect("logs of threads are one behind the other");
-            seen.push(Seen { history, end });
+            seen.push(Recorded { history, end });
             if is_last {
                 return seen;
             }
@@ -836,7 +836,7 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
         let rests = |status: &Status| status.is_over.load(Ordering::SeqCst) || status.meets.load(Ordering::SeqCst);
         let busy = of_threads.iter().filter(|log| !rests(&log.status)).count();
         let are_blocked = deadlock.look(&batch.cancellation, busy);
-        let can_go_on = !are_blocked || batch.settings.has_helpers.unwrap_or_else(Task::has_strangers);
+        let can_go_on = !are_blocked || batch.settings.has_helpers.unwrap_or_else(OsThread::has_strangers);
         // Count only the time in which this thread itself was awake regularly: otherwise the machine is slow.
         let waited = since.elapsed().min(TICK * ticks.saturating_mul(2));
         if waited >= batch.settings.watchdog && !is_starved(logs, &ran_before) {
@@ -1026,7 +1026,7 @@ mod tests {
                 let runs = (0..20).map(|_| run_of(&[&[0; 5], &[0, 5, 0], &[0; 4]])).collect();
                 let seen = runner.run(runs, &kinds(), &Settings { clock, chaos, ..settings() });
                 assert_eq!(seen.len(), 20);
-                for Seen { history, end } in seen {
+                for Recorded { history, end } in seen {
                     assert_eq!(end, End::Complete);
                     assert_eq!((history.len(), history.pending()), (11, 0), "one was not possible");
                     // The counter's results must follow the order of time.
@@ -1046,7 +1046,7 @@ mod tests {
     #[test]
     fn what_is_around_a_run_is_before_and_behind_it() {
         let runs = (0..10).map(|_| Run { before: calls(&[0, 0]), after: calls(&[0]), ..run_of(&[&[0; 3], &[0; 3]]) });
-        for Seen { history, end } in Runner::new().run(runs.collect(), &kinds(), &settings()) {
+        for Recorded { history, end } in Runner::new().run(runs.collect(), &kinds(), &settings()) {
             assert_eq!((end, history.len()), (End::Complete, 9));
             let around: Vec<_> =
                 history.operations().iter().filter(|operation| operation.process == ProcessId(2)).collect();

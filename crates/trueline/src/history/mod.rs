@@ -4,17 +4,19 @@
 //! [`Builder`], from whole operations with [`from_intervals`] or [`from_logs`], or from a file by a [`codec`].
 //! Construction validates it: a history that exists is well formed.
 
+mod operation;
 mod builder;
-#[cfg(feature = "json")]
-pub mod codec;
+mod interval;
+mod value;
 mod datum;
 pub(crate) mod derived;
-mod interval;
-mod operation;
+
 mod partition;
-mod value;
-mod visible;
 mod weaken;
+mod visible;
+
+#[cfg(feature = "json")]
+pub mod codec;
 
 use std::ops::Index;
 use std::sync::Arc;

@@ -80,7 +80,7 @@ pub trait Judged: Debug + Send + Sync {
     /// # #[cfg(feature = "named")] {
     /// use trueline::history::{OpId, codec::jsonl};
     /// use trueline::judge::{Config, shrink::Limits};
-    /// use trueline::named::{self, Options};
+    /// use trueline::registry::{self, Options};
     ///
     /// let history = jsonl::read(&br#"
     ///     {"process":0,"f":"write","value":1,"call":0,"return":10}
@@ -88,7 +88,7 @@ pub trait Judged: Debug + Send + Sync {
     ///     {"process":0,"f":"write","value":2,"call":20,"return":30}
     ///     {"process":1,"f":"read","result":1,"call":40,"return":50}
     /// "#[..])?;
-    /// let spec = named::spec("register", Options::new())?;
+    /// let spec = registry::spec("register", Options::new())?;
     /// let judged = spec.judge(history, &Config::new())?;
     /// let (core, _) = judged.core(&Limits::new()).expect("1 was overwritten");
     /// assert_eq!(core.told().count(), 1); // the second read,

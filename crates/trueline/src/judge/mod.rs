@@ -23,37 +23,48 @@
 //! judges objects whose operations take effect in several steps, and [`quasi`] judges whether operations took effect at
 //! most a given distance out of order.
 
-mod algorithm;
-mod allowed;
-#[doc(hidden)]
-pub mod argument;
-pub mod auto;
-pub mod bounded;
-pub mod brute;
-mod checker;
-pub mod compete;
+// From types to numbers, and how a history is divided among searches.
 mod erased;
-mod explain;
 mod frame;
-mod graph;
 mod interner;
-pub mod interval;
-mod judged;
-pub mod just_in_time;
-pub mod linear;
-pub mod monitor;
 mod partition;
-pub mod quasi;
-pub mod queue_lowe;
-mod replay;
-mod search;
-pub mod shrink;
-mod states;
-pub mod sync;
+mod algorithm;
+mod checker;
+pub mod auto;
+mod worker;
 mod turns;
 mod versions;
+
+// What searches share, and the algorithms of the papers.
+mod search;
+mod graph;
 pub mod wing_gong;
-mod worker;
+pub mod just_in_time;
+pub mod linear;
+pub mod bounded;
+pub mod queue_lowe;
+pub mod compete;
+pub mod brute;
+
+// Algorithms that do not search.
+pub mod monitor;
+
+// Evidence.
+mod replay;
+mod allowed;
+pub mod shrink;
+#[doc(hidden)]
+pub mod argument;
+mod states;
+
+// Other criteria.
+mod groups;
+pub mod sync;
+pub mod interval;
+pub mod quasi;
+
+// A judged history without types.
+mod judged;
 
 use std::borrow::Cow;
 use std::time::Instant;

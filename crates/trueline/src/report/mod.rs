@@ -7,7 +7,7 @@
 //! # #[cfg(feature = "named")] {
 //! use trueline::history::codec::jsonl;
 //! use trueline::judge::{Config, shrink::Limits};
-//! use trueline::named::{self, Options};
+//! use trueline::registry::{self, Options};
 //! use trueline::report::{Wanted, Words, assemble};
 //!
 //! let history = jsonl::read(&br#"
@@ -15,7 +15,7 @@
 //!     {"process":0,"f":"enqueue","value":2,"call":20,"return":30}
 //!     {"process":1,"f":"dequeue","result":2,"call":40,"return":50}
 //! "#[..])?;
-//! let spec = named::spec("queue", Options::new())?;
+//! let spec = registry::spec("queue", Options::new())?;
 //! let judged = spec.judge(history, &Config::new())?;
 //! let wanted = Wanted { core: Some(Limits::new()), words: Words::Rejections, ..Wanted::default() };
 //! let told = assemble("queue.jsonl", spec.name(), &*judged, &wanted);

@@ -8,7 +8,7 @@
 //! caller: for every checker, equal operations are interchangeable.
 //!
 //! The specifications here are those of common objects. Those of keyed stores, arrays and the examples of papers are
-//! available by [name](crate::named).
+//! available by [name](crate::registry).
 
 /// Generates `new` and `Default` for a specification without parameters. A derived `Default` would require `Default` of
 /// the values.

@@ -14,16 +14,16 @@ use std::time::{Duration, Instant};
 use super::calls::Calls;
 use super::coverage::{Coverage, TooLittle};
 use super::failure::{Failure, FailureKind, Smallest};
+use super::listing::Listing;
 use super::plan::{Plan, VERIFIED, is_accepted, should_go_on};
 use super::programs::{self, Programs};
 use super::serial::{self, NamedFactors, Serial, interleavings};
 use super::shrink::{self, schedules};
 use super::supervise::{self, Doing, How, Supervised, Trouble};
 use super::token::{Scheduled, Source, Token};
-use super::written::Written;
 use super::{Explored, Outcome, regressions};
 use crate::drive::systematic::{self, Ended, Execution, Monitor, Program, Pulse, Schedule, Search, Settings};
-use crate::drive::{Behavior, Call, Clock, Handle, Instance, Random, Shape, Task, Workload};
+use crate::drive::{Behavior, Call, Clock, Handle, Instance, OsThread, Random, Shape, Workload};
 use crate::history::History;
 use crate::judge::Config;
 
@@ -281,7 +281,7 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     let (pulse, coverage) = (Arc::clone(&exploring.pulse), Arc::clone(&exploring.coverage));
     let (started, seed, replayed) = (exploring.started, exploring.seed, replayed.cloned());
     let supervised = Supervised::start(move || exploring.run(replayed.as_ref()));
-    let _known = Task::here();
+    let _known = OsThread::here();
     let (monitor, stuck) = (RefCell::new(Monitor::default()), Cell::new(None));
     let longest = LONGEST_STEP.max(options.watchdog.saturating_mul(VERIFIED));
     let limit = |doing| {
@@ -303,7 +303,7 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
             None => (doing.place(), how.describe()),
         };
         std::mem::forget(how);
-        let token = token.map_or_else(|| plan.given(&Written::default(), "".into(), 0), |token| *token);
+        let token = token.map_or_else(|| plan.given(&Listing::default(), "".into(), 0), |token| *token);
         let (kind, after, nothing) =
             (FailureKind::Broken { place, how: description }, started.elapsed(), History::builder().finish());
         let explored = Explored { executions: coverage.runs(), ..Explored::default() };
@@ -356,7 +356,7 @@ const LONGEST: Duration = Duration::from_millis(250);
 pub(super) fn shrink_further<'w>(
     plan: &Plan,
     first: &shrink::First<'_>,
-    programs: impl IntoIterator<Item = &'w Written>,
+    programs: impl IntoIterator<Item = &'w Listing>,
     (share, end): (Duration, Instant),
     after: Duration,
 ) -> Option<Failure> {
@@ -826,7 +826,7 @@ impl Exploring {
         calls.iter_mut().for_each(|calls| calls.truncate(operations as usize));
         let Workload { before: first, after: last, .. } = &plan.workload;
         let program =
-            Written { before: [&first[..], &before].concat(), threads: calls, after: [&after[..], last].concat() };
+            Listing { before: [&first[..], &before].concat(), threads: calls, after: [&after[..], last].concat() };
         let text = program.to_text(&plan.workload.kinds);
         plan.given(&program, text.into(), 0)
     }
@@ -896,7 +896,7 @@ impl Exploring {
         let (fewest, most) = token.shape.operations;
         let operations = fewest + Random::new(seed).below(most.saturating_sub(fewest) + 1);
         let (before, after) = (plan.workload.before.clone(), plan.workload.after.clone());
-        Program { threads, operations, seed, ..plan.program_of(Written { before, threads: Vec::new(), after }) }
+        Program { threads, operations, seed, ..plan.program_of(Listing { before, threads: Vec::new(), after }) }
     }
 
     /// Explores one program for this time. Returns whether it was explored completely.
@@ -1127,7 +1127,7 @@ impl Exploring {
         self.shrunk_from(wrong, &program, Origin { token: &token, of_calls, is_known, started, end })
     }
 
-    fn shrunk_from(&self, wrong: Wrong, program: &Written, origin: Origin<'_>) -> Failure {
+    fn shrunk_from(&self, wrong: Wrong, program: &Listing, origin: Origin<'_>) -> Failure {
         let Wrong { mut settings, mut execution, mut kind, token, after } = wrong;
         let is_default = self.exploration.search.is_none() && self.plan.options.exploration.is_some();
         if is_default && execution.preemptions > PREEMPTIONS {
@@ -1153,7 +1153,7 @@ impl Exploring {
             _ => BY_CHANCE,
         };
         (settings.os_threads, settings.executions, settings.collect, settings.watch) = (1, None, 1, None);
-        let explore = |program: &Written, time: Duration| self.candidate(program, &settings, &kind, time);
+        let explore = |program: &Listing, time: Duration| self.candidate(program, &settings, &kind, time);
         let Origin { token: first, of_calls, is_known, started, end } = origin;
         let time = end.saturating_duration_since(Instant::now()) / 8;
         let known = shrink::First::new(&self.plan, first, program, &execution.history, &kind, time);
@@ -1200,7 +1200,7 @@ impl Exploring {
     /// Explores a candidate for shrinking until it fails in this way.
     fn candidate(
         &self,
-        program: &Written,
+        program: &Listing,
         settings: &Settings,
         kind: &FailureKind,
         time: Duration,
@@ -1368,17 +1368,17 @@ impl Plan {
     }
 
     /// Returns the calls of this program, including those before and after all programs.
-    pub(super) fn listed_calls(&self, calls: &Calls, number: u32) -> Option<Written> {
+    pub(super) fn listed_calls(&self, calls: &Calls, number: u32) -> Option<Listing> {
         let programs = Programs::new(&self.workload, calls, |number| self.meaning(number));
-        let Written { threads, before, after } = programs.get(number)?;
-        Some(Written {
+        let Listing { threads, before, after } = programs.get(number)?;
+        Some(Listing {
             before: self.workload.before.iter().cloned().chain(before).collect(),
             threads,
             after: after.into_iter().chain(self.workload.after.iter().cloned()).collect(),
         })
     }
 
-    fn program_of(&self, Written { before, threads, after }: Written) -> Program {
+    fn program_of(&self, Listing { before, threads, after }: Listing) -> Program {
         let threads = threads.into_iter().map(Behavior::Calls).collect();
         let kinds = self.workload.kinds.clone().into();
         let plan = self.clone();
@@ -1426,7 +1426,7 @@ impl Plan {
         self.well_formed(&self.read_program(program)?)
     }
 
-    fn well_formed(&self, program: &Written) -> Result<(), String> {
+    fn well_formed(&self, program: &Listing) -> Result<(), String> {
         let Some((insert, remove)) = programs::pair(&self.workload, |number| self.meaning(number)) else {
             return Ok(());
         };

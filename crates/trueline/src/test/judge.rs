@@ -9,7 +9,7 @@ use crate::drive::{Call, Workload};
 use crate::history::{History, Record, Shown, Value};
 use crate::judge::{Algorithm, Config, Judged, Linearizable, Show, Specification, Synchronizing, judged, judged_so};
 #[cfg(feature = "named")]
-use crate::named::NamedSpec;
+use crate::registry::NamedSpec;
 
 /// A history as a test records it.
 pub(super) type Recorded = History<Call, Value>;

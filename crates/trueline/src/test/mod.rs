@@ -134,32 +134,39 @@
 //! Failing runs are recorded in `trueline-regressions.txt`, beside the `Cargo.toml` of the package, and are tried first
 //! the next time.
 
-mod calls;
-mod coverage;
-mod environment;
-#[cfg(feature = "systematic")]
-mod explore;
-mod failure;
-mod guess;
-mod judge;
-mod meaning;
+// What a test consists of.
 mod model;
+mod meaning;
+mod specified;
+mod synchronizing;
+mod judge;
+mod guess;
 mod notation;
-mod outline;
+
+// What it runs.
+mod settings;
+mod environment;
 mod plan;
-#[cfg(feature = "systematic")]
-mod programs;
+mod listing;
+mod calls;
+mod outline;
+mod token;
 mod regressions;
+
+// Running it.
+mod supervise;
 mod running;
 #[cfg(feature = "systematic")]
+mod explore;
+#[cfg(feature = "systematic")]
+mod programs;
+#[cfg(feature = "systematic")]
 mod serial;
-mod settings;
+
+// What comes out.
+mod coverage;
+mod failure;
 mod shrink;
-mod specified;
-mod supervise;
-mod synchronizing;
-mod token;
-mod written;
 
 use std::fmt;
 use std::ops::Deref;
@@ -267,7 +274,7 @@ impl<M: fmt::Debug> fmt::Debug for Modeled<M> {
 #[cfg(feature = "named")]
 #[derive(Debug)]
 pub struct Specified {
-    spec: crate::named::NamedSpec,
+    spec: crate::registry::NamedSpec,
 }
 
 #[cfg(feature = "named")]
@@ -455,7 +462,7 @@ impl<O, H> Test<O, H, Unjudged> {
     #[cfg(feature = "named")]
     #[track_caller]
     pub fn spec(self, name: &str) -> Test<O, H, Specified> {
-        match crate::named::spec(name, crate::named::Options::new()) {
+        match crate::registry::spec(name, crate::registry::Options::new()) {
             Ok(spec) => self.judged_by(Specified { spec }),
             Err(error) => panic!("{}", visible(&error.to_string())),
         }

@@ -14,17 +14,17 @@ use std::time::{Duration, Instant};
 use super::coverage::{Coverage, TooLittle};
 use super::failure::{Failure, FailureKind, Smallest};
 use super::judge::{self, Judge};
+use super::listing::Listing;
 use super::running::{self, Running};
 use super::settings::settings;
 use super::shrink::{self, threads};
 use super::supervise::{self, Doing, How, LONGEST, Supervised, Trouble};
 use super::token::{Source, Token};
-use super::written::Written;
 use super::{Outcome, regressions};
 #[cfg(feature = "systematic")]
 use crate::drive::without_exit;
 use crate::drive::{
-    Behavior, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Task, Worker,
+    Behavior, Call, Clock, End, Instance, Kind, Look, OsThread, Random, Recorded, Run, Runner, Settings, Shape, Worker,
     Workload, install_panic_hook, message,
 };
 use crate::history::{History, Record, Value, visible};
@@ -243,7 +243,7 @@ struct Testing {
 #[derive(Clone)]
 struct FailingRun {
     token: Token,
-    seen: Seen,
+    seen: Recorded,
     kind: FailureKind,
     after: Duration,
 }
@@ -349,7 +349,7 @@ impl Plan {
     /// Returns a message if there is no such specification, or it lacks an operation.
     #[cfg(feature = "named")]
     pub fn judged_by(mut self, name: &str) -> Result<Self, String> {
-        let spec = crate::named::spec(name, crate::named::Options::new()).map_err(|error| error.to_string())?;
+        let spec = crate::registry::spec(name, crate::registry::Options::new()).map_err(|error| error.to_string())?;
         let lacks = |operation: &&str| spec.info().operation(operation).is_none();
         if let Some(operation) = self.operation_names().into_iter().find(lacks) {
             return Err(format!("`{name}` has no operation `{operation}`"));
@@ -378,7 +378,7 @@ impl Plan {
         if let Some(outcome) = without_exit(|| super::explore::run(self)) {
             return outcome;
         }
-        let _known = Task::here();
+        let _known = OsThread::here();
         let chosen = Clock::best();
         let search = Arc::new(Testing {
             plan: self.clone(),
@@ -595,7 +595,7 @@ impl Plan {
     }
 
     /// Returns the token of a run of this program.
-    pub(super) fn given(&self, program: &Written, text: Arc<str>, chaos: u32) -> Token {
+    pub(super) fn given(&self, program: &Listing, text: Arc<str>, chaos: u32) -> Token {
         let threads = u32::try_from(program.threads.len()).expect("few threads");
         let shape = Shape { threads, operations: (1, 1), chaos, few: None, phases: 0 };
         Token { program: Source::Given(text), shape, scheduled: None }
@@ -605,14 +605,14 @@ impl Plan {
     ///
     /// # Errors
     /// Returns a message if the program is invalid.
-    pub(super) fn read_program(&self, text: &str) -> Result<Written, String> {
-        Written::read(text, &self.workload.kinds, |operation, argument| {
+    pub(super) fn read_program(&self, text: &str) -> Result<Listing, String> {
+        Listing::read(text, &self.workload.kinds, |operation, argument| {
             (self.signatures[operation as usize].takes)(argument)
         })
     }
 
     /// Returns the program of a run, unless its threads choose their calls.
-    pub(super) fn written(&self, token: &Token) -> Option<Written> {
+    pub(super) fn written(&self, token: &Token) -> Option<Listing> {
         let threads = match &token.program {
             Source::Seed(seed) => self.made_up(&token.shape, *seed),
             Source::Fixed(number) => {
@@ -634,7 +634,7 @@ impl Plan {
                 panic!("{token} names an execution of an exploration: enable the feature `systematic` to repeat it")
             }
         };
-        Some(Written { before: self.workload.before.clone(), threads, after: self.workload.after.clone() })
+        Some(Listing { before: self.workload.before.clone(), threads, after: self.workload.after.clone() })
     }
 
     /// Returns the settings of runs. A run without progress for ten times `watchdog` is stuck.
@@ -656,11 +656,11 @@ impl Plan {
         runs: Vec<Run>,
         kinds: &Arc<[Kind]>,
         settings: &Settings,
-    ) -> (Vec<Seen>, Objects) {
+    ) -> (Vec<Recorded>, Objects) {
         let _note = supervise::note(Doing::Running, None);
         let objects = Objects(runs.iter().map(|run| Arc::clone(&run.instance)).collect());
-        let is_wrong = |seen: &Seen| self.is_right(&seen.history) == Some(false);
-        let look = |seen: &[Seen]| match seen.last() {
+        let is_wrong = |seen: &Recorded| self.is_right(&seen.history) == Some(false);
+        let look = |seen: &[Recorded]| match seen.last() {
             _ if seen.iter().any(is_wrong) => Look::IsWrong,
             Some(last) if self.should_go_on(&last.history) => Look::ShouldGoOn,
             _ => Look::MayWait,
@@ -669,7 +669,7 @@ impl Plan {
     }
 
     /// Returns the failure of a run, if it failed. Calls `undecided` if its history was not judged in time.
-    pub(super) fn failure_of(&self, seen: &Seen, undecided: impl Fn()) -> Option<FailureKind> {
+    pub(super) fn failure_of(&self, seen: &Recorded, undecided: impl Fn()) -> Option<FailureKind> {
         match self.is_right(&seen.history) {
             Some(false) => return Some(FailureKind::NotLinearizable),
             Some(true) => {}
@@ -822,7 +822,7 @@ impl Testing {
             (how, Some(token)) if self.plan.is_broken(doing, &how) => {
                 let kind = FailureKind::Broken { place: doing.place(), how: how.describe() };
                 std::mem::forget(how);
-                let seen = Seen { history: History::builder().finish(), end: End::Complete };
+                let seen = Recorded { history: History::builder().finish(), end: End::Complete };
                 self.found().push(FailingRun { token: *token, seen, kind, after: self.started.elapsed() });
                 None
             }
@@ -875,7 +875,7 @@ impl Testing {
     }
 
     fn make_noise(&self) {
-        let _known = Task::here();
+        let _known = OsThread::here();
         let mut noise = vec![0_u64; 4096];
         while !self.is_over.load(Ordering::Relaxed) {
             for word in &mut noise {
@@ -1001,7 +1001,7 @@ impl Testing {
             Source::Fixed(_) | Source::Given(_) | Source::Listed { .. } => RandomState::new().hash_one(0),
         };
         let (before, threads, after) = match self.plan.written(token) {
-            Some(Written { before, threads, after }) => {
+            Some(Listing { before, threads, after }) => {
                 (before, threads.into_iter().map(Behavior::Calls).collect(), after)
             }
             None => {
@@ -1062,7 +1062,7 @@ impl Testing {
         let broken = objects.drop_all().filter(|_| !has_failed);
         self.found().extend(broken.map(|(run, message)| {
             let kind = FailureKind::Broken { place: Doing::Dropping.place(), how: format!("panicked: {message}") };
-            let seen = Seen { history: History::builder().finish(), end: End::Complete };
+            let seen = Recorded { history: History::builder().finish(), end: End::Complete };
             FailingRun { token: tokens[run].clone(), seen, kind, after: self.started.elapsed() }
         }));
         let has_enough = self.found().len() >= self.plan.options.collect;

@@ -1,8 +1,8 @@
 //! Lists all programs with a given number of [`Calls`].
 
 use super::calls::Calls;
+use super::listing::Listing;
 use super::meaning::Meaning;
-use super::written::Written;
 use crate::drive::{Call, Random, Workload};
 
 /// Names of operations that insert a value, and of those that remove one.
@@ -103,7 +103,7 @@ impl<'w> Programs<'w> {
     }
 
     /// Returns the program with this number.
-    pub(super) fn get(&self, number: u32) -> Option<Written> {
+    pub(super) fn get(&self, number: u32) -> Option<Listing> {
         let mut random = Random::new(u64::from(number));
         let mut unique = 0;
         let Calls { children, main } = self.calls;
@@ -121,7 +121,7 @@ impl<'w> Programs<'w> {
             };
             let before = draw(main / 2);
             let threads = children.iter().map(|calls| draw(*calls)).collect();
-            return Some(Written { before, threads, after: draw(main - main / 2) });
+            return Some(Listing { before, threads, after: draw(main - main / 2) });
         };
         let patterns = u32::try_from(self.patterns.len()).ok()?.max(1);
         let pattern = *self.patterns.get((number % patterns) as usize)?;
@@ -143,7 +143,7 @@ impl<'w> Programs<'w> {
                 (first..at).map(|place| call(pattern >> (place % 64) & 1 == 1)).collect()
             })
             .collect();
-        Some(Written { before, threads, after: (of_main + removed..*main).map(|_| call(false)).collect() })
+        Some(Listing { before, threads, after: (of_main + removed..*main).map(|_| call(false)).collect() })
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::token::Token;
-use crate::drive::{Task, message, panics_are_printed, without_exit};
+use crate::drive::{OsThread, message, panics_are_printed, without_exit};
 use crate::primitives::Cancellation;
 
 /// The activity of a supervised thread.
@@ -67,7 +67,7 @@ struct Beacon {
     at: AtomicU64,
     /// The runs that the thread makes.
     tokens: Mutex<Vec<Token>>,
-    task: OnceLock<Task>,
+    task: OnceLock<OsThread>,
     cancellation: Cancellation,
 }
 
@@ -155,7 +155,7 @@ impl<T: Send + 'static> Supervised<T> {
         let noted = Arc::clone(&beacon);
         let work = move || {
             let _cancellable = noted.cancellation.enter();
-            noted.task.get_or_init(Task::here);
+            noted.task.get_or_init(OsThread::here);
             BEACON.set(Some(noted));
             let result = without_exit(|| catch_unwind(AssertUnwindSafe(code)));
             // If the code took too long, the supervisor no longer listens.
@@ -174,7 +174,7 @@ impl<T: Send + 'static> Supervised<T> {
     /// `limit`.
     pub(super) fn wait(self, limit: impl Fn(Doing) -> Option<Duration>) -> Result<T, Trouble> {
         let beacon = &*self.beacon;
-        let ran = || beacon.task.get().and_then(Task::ran);
+        let ran = || beacon.task.get().and_then(OsThread::ran);
         let (mut at, mut since, mut ticks, mut ran_before) = (u64::MAX, Instant::now(), 0, None);
         loop {
             match self.result.recv_timeout(TICK) {
@@ -193,7 +193,7 @@ impl<T: Send + 'static> Supervised<T> {
             let waited = since.elapsed().min(TICK * 2 * ticks);
             let is_starved = || match (ran_before, ran()) {
                 (Some(before), Some(now)) => {
-                    now.saturating_sub(before) < IN_VAIN && beacon.task.get().is_some_and(Task::is_runnable)
+                    now.saturating_sub(before) < IN_VAIN && beacon.task.get().is_some_and(OsThread::is_runnable)
                 }
                 _ => false,
             };

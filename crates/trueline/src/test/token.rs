@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::calls::Calls;
-use super::written;
+use super::listing;
 use crate::drive::Shape;
 
 /// The name of a run: the source of its program, and how often its threads yield.
@@ -85,7 +85,7 @@ impl fmt::Display for Token {
         match &self.program {
             Source::Fixed(number) => write!(f, "x{number}.c{chaos}")?,
             Source::Chosen(seed) => write!(f, "w{seed:x}.t{threads}.o{fewest}-{most}.c{chaos}")?,
-            Source::Given(program) => write!(f, "g{}.c{chaos}", written::to_name(program))?,
+            Source::Given(program) => write!(f, "g{}.c{chaos}", listing::to_name(program))?,
             Source::Listed { calls: Calls { children, main }, number } => {
                 f.write_str("q")?;
                 children.iter().try_for_each(|calls| write!(f, "{calls}x"))?;
@@ -126,7 +126,7 @@ impl FromStr for Token {
                 match kind {
                     "s" => program = Some(Source::Seed(u64::from_str_radix(rest, 16).ok()?)),
                     "w" => program = Some(Source::Chosen(u64::from_str_radix(rest, 16).ok()?)),
-                    "g" => program = Some(Source::Given(written::from_name(rest)?.into())),
+                    "g" => program = Some(Source::Given(listing::from_name(rest)?.into())),
                     "x" => program = Some(Source::Fixed(rest.parse().ok()?)),
                     "t" => shape.threads = rest.parse().ok()?,
                     "o" => {

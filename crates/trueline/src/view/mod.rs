@@ -3,20 +3,22 @@
 //! A [`Report`] holds everything to print about a judgment, as plain data; [`text`] and [`json`] write it. A
 //! [`Timeline`] holds everything to draw; [`terminal`], [`svg`] and [`html`] draw it.
 
+pub mod text;
+#[doc(hidden)]
+pub mod prose;
+pub mod json;
+
+#[doc(hidden)]
+pub mod timeline;
 #[doc(hidden)]
 pub mod columns;
 #[doc(hidden)]
-pub mod file;
-pub mod html;
-pub mod json;
-#[doc(hidden)]
-pub mod prose;
-pub mod svg;
-#[doc(hidden)]
 pub mod terminal;
-pub mod text;
+pub mod svg;
+pub mod html;
+
 #[doc(hidden)]
-pub mod timeline;
+pub mod file;
 
 use std::fmt::Display;
 

@@ -14,7 +14,7 @@ use trueline::drive::Random;
 use trueline::history::{Builder, History, Interval, ProcessId, RawHistory, Record, Value, from_intervals};
 use trueline::judge::shrink::Limits;
 use trueline::judge::{ALGORITHMS, Algorithm, Budget, Config};
-use trueline::named::{self, NamedSpec, Options, SPECS};
+use trueline::registry::{self, NamedSpec, Options, SPECS};
 use trueline::verdict::ProgressVerdict;
 use trueline::view::timeline::Label;
 use trueline::view::{Report, Timeline, columns, html, json, prose, svg, terminal, text};
@@ -94,7 +94,7 @@ fn subjects() -> Vec<Subject> {
         let known = subjects.len();
         for parameter in parameters {
             // Some specifications do not accept some of these parameters.
-            let Ok(spec) = named::spec(&format!("{}{parameter}", info.name), Options::new()) else { continue };
+            let Ok(spec) = registry::spec(&format!("{}{parameter}", info.name), Options::new()) else { continue };
             let takes = |f: &str, value: &Value| {
                 let mut builder = History::builder();
                 builder.call(0, record(f, value.clone())).expect("the first call");
@@ -193,7 +193,7 @@ fn history(subject: &Subject, random: &mut Random, most: u32) -> RawHistory {
 }
 
 /// Lets open operations take effect.
-fn take_effect(object: &mut named::NamedObject<'_>, processes: &mut [Process], random: &mut Random) {
+fn take_effect(object: &mut registry::NamedObject<'_>, processes: &mut [Process], random: &mut Random) {
     let places: Vec<usize> = (0..processes.len())
         .filter(|place| processes[*place].open.as_ref().is_some_and(|(_, result)| result.is_none()))
         .collect();

@@ -14,8 +14,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("view", &["history", "verdict"]),
     ("report", &["history", "verdict", "judge", "view"]),
     ("assert", &["history", "spec", "verdict", "judge", "report", "view"]),
-    ("named", &["history", "spec", "verdict", "judge"]),
-    ("test", &["drive", "history", "judge", "named", "primitives", "report", "spec", "verdict", "view"]),
+    ("registry", &["history", "spec", "verdict", "judge"]),
+    ("test", &["drive", "history", "judge", "primitives", "registry", "report", "spec", "verdict", "view"]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

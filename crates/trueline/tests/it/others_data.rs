@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use trueline::history::RawHistory;
 use trueline::history::codec::{self, Format};
 use trueline::judge::{Algorithm, Budget, Config};
-use trueline::named::{self, NamedSpec, Options};
+use trueline::registry::{self, NamedSpec, Options};
 use trueline::verdict::Verdict;
 
 /// The number of files, if they are present.
@@ -128,7 +128,7 @@ fn all_files_get_their_verdicts() {
     for (case, history) in &histories {
         let options = Options::new().nil_wildcard(case.nil_wildcard);
         let spec = specs.entry(case.spec).or_insert_with(|| {
-            named::spec(case.spec, options).unwrap_or_else(|error| panic!("{}: {error}", case.spec))
+            registry::spec(case.spec, options).unwrap_or_else(|error| panic!("{}: {error}", case.spec))
         });
         for name in ALGORITHMS {
             let algorithm: Algorithm = name.parse().expect("it exists");

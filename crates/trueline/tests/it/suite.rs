@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use trueline::history::codec::jsonl;
 use trueline::judge::{ALGORITHMS, Config};
-use trueline::named::{self, Options};
+use trueline::registry::{self, Options};
 use trueline::verdict::{LimitKind, Verdict};
 
 fn testdata() -> PathBuf {
@@ -27,7 +27,7 @@ fn every_checker_gives_the_verdict() {
                 let input = File::open(testdata().join(file)).expect("what is listed is there");
                 let history = jsonl::read(BufReader::new(input)).unwrap_or_else(|error| panic!("{file}: {error}"));
                 let config = Config::new().algorithm(algorithm.clone()).partition(partition);
-                let spec = named::spec(spec, Options::new()).unwrap_or_else(|error| panic!("{file}: {error}"));
+                let spec = registry::spec(spec, Options::new()).unwrap_or_else(|error| panic!("{file}: {error}"));
                 let judged = spec.judge(history, &config).unwrap_or_else(|error| panic!("{file}: {error}"));
                 let verdict = &judged.judgment().verdict;
                 match verdict {

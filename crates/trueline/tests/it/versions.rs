@@ -2,7 +2,7 @@
 
 use trueline::history::{Interval, ProcessId, RawHistory, Record, Value, from_intervals};
 use trueline::judge::{Algorithm, Config};
-use trueline::named::{self, Options};
+use trueline::registry::{self, Options};
 use trueline::verdict::{Contradiction, Judgment, Verdict};
 
 /// A deterministic generator of random numbers.
@@ -76,7 +76,7 @@ fn intervals(dice: &mut Dice, shape: &Shape) -> Vec<Interval<Record, Value>> {
 }
 
 fn judged(history: &RawHistory, config: Config) -> Judgment<String> {
-    let spec = named::spec("cas-register:0", Options::new()).expect("there is such a specification");
+    let spec = registry::spec("cas-register:0", Options::new()).expect("there is such a specification");
     spec.judge(history.clone(), &config).expect("it can be read").judgment().clone()
 }
 

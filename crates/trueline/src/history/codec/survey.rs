@@ -50,7 +50,7 @@ pub enum Trap {
 
 /// The occurrences of a trap.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct Occurrences {
     /// The number of occurrences.
     pub count: u64,
     /// The line of the first occurrence.
@@ -67,7 +67,7 @@ pub struct Survey {
     /// The history, without the events that do not fit.
     pub history: RawHistory,
     /// The traps that occur in the file.
-    pub traps: BTreeMap<Trap, Seen>,
+    pub traps: BTreeMap<Trap, Occurrences>,
     /// For whole operations, the times of call and return, by line.
     pub times: HashMap<u32, (i64, Option<i64>)>,
     /// The operations that failed, each with the line of its failure.
@@ -118,7 +118,7 @@ pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>
 /// The remarks collected so far.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
-    traps: BTreeMap<Trap, Seen>,
+    traps: BTreeMap<Trap, Occurrences>,
     times: HashMap<u32, (i64, Option<i64>)>,
     pub(super) failed: Vec<(Record, usize)>,
     /// The last time stamp, and its process.
@@ -128,7 +128,7 @@ pub(super) struct Remarks {
 impl Remarks {
     pub(super) fn see(&mut self, trap: Trap, line: u32, what: impl FnOnce() -> String) {
         let line = (line > 0).then_some(line as usize);
-        self.traps.entry(trap).or_insert_with(|| Seen { count: 0, line, what: what() }).count += 1;
+        self.traps.entry(trap).or_insert_with(|| Occurrences { count: 0, line, what: what() }).count += 1;
     }
 
     /// Records the time stamp of an event.

@@ -4,7 +4,7 @@
 //! operations. This code knows nothing about how arguments are found.
 
 use super::executions::{Executions, Mask, bit, ops};
-use super::known::{Conclusion, Held, Rule, holds, is_vouched_for};
+use super::prover::{Conclusion, Held, Rule, holds, is_vouched_for};
 use crate::history::OpId;
 use crate::verdict::{Before, End, Ground, Proof};
 

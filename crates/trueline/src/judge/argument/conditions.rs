@@ -6,7 +6,7 @@
 //! value, as in the zones of the monitors (`judge/monitor/zones.rs`); for locks, they are the releases.
 
 use super::executions::{Executions, Mask, bit, ops};
-use super::known::{Known, Proposal, Rule, id, ids};
+use super::prover::{Known, Proposal, Rule, id, ids};
 use crate::verdict::Reason;
 
 /// The rules for needed states.

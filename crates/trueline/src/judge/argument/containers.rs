@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::executions::{Executions, Mask, bit, ops};
-use super::known::{Known, Proposal, Rule, id, ids};
+use super::prover::{Known, Proposal, Rule, id, ids};
 use crate::history::OpId;
 use crate::verdict::{Before, End, Reason};
 

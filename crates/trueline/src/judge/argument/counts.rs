@@ -3,7 +3,7 @@
 //! The operations that are known to come before an operation, or after it, bound the number that it finds, as in the
 //! monitors for counters and semaphores.
 
-use super::known::{Known, Proposal, Rule, id, ids};
+use super::prover::{Known, Proposal, Rule, id, ids};
 use crate::verdict::{Count, Counted, Reason};
 
 /// The change of a number by an operation, and the bounds that it needs the number to keep before.

@@ -7,7 +7,7 @@
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
-use super::known::id;
+use super::prover::id;
 use crate::history::OpId;
 use crate::judge::CancelToken;
 use crate::judge::erased::Machine;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::containers::{Container, Discipline, Handling};
 use super::counts::{Change, Counts};
-use super::known::Rule;
+use super::prover::Rule;
 use crate::history::OpId;
 use crate::judge::erased::{Case, ReadValues};
 use crate::judge::monitor::{Span, ValueId};

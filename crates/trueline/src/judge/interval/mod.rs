@@ -31,7 +31,7 @@ mod task;
 
 use std::time::Instant;
 
-use super::explain::{self, Cut, Explain};
+use super::groups::{self, Cut, Explain};
 use super::search::Meter;
 use super::{Algorithm, Budget, Config};
 use crate::history::{EventKind, History, OpId};
@@ -95,8 +95,8 @@ pub fn check<S: IntervalSpec>(
 ) -> Judgment<S::Ret> {
     let started = Instant::now();
     let mut judge = IntervalJudge { spec, algorithm, meter: Meter::start(budget), states: 0 };
-    let verdict = explain::safety(history, &mut judge);
-    explain::judgment(history, verdict, &judge.meter, judge.states, started)
+    let verdict = groups::safety(history, &mut judge);
+    groups::judgment(history, verdict, &judge.meter, judge.states, started)
 }
 
 /// Judges whether a history is interval-linearizable, as a [`Config`] says: `auto` and `brute` are supported, and any
@@ -154,7 +154,7 @@ pub fn progress<S: IntervalSpec>(
     algorithm: IntervalAlgorithm,
     budget: &Budget,
 ) -> ProgressVerdict<S::Ret> {
-    explain::progress(history, &mut IntervalJudge { spec, algorithm, meter: Meter::start(budget), states: 0 })
+    groups::progress(history, &mut IntervalJudge { spec, algorithm, meter: Meter::start(budget), states: 0 })
 }
 
 struct IntervalJudge<'s, S> {

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use crate::history::{EventKind, OpId};
-use crate::judge::explain::Cut;
+use crate::judge::groups::Cut;
 use crate::spec::interval::{IntervalSpec, Part};
 
 /// A step: the executions that take part in it, sorted, each with whether it ends with the step.

@@ -19,7 +19,7 @@
 
 use super::task::SyncTask;
 use crate::history::{Event, EventKind, OpId};
-use crate::judge::explain::Cut;
+use crate::judge::groups::Cut;
 use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronizations};
 

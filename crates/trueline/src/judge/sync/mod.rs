@@ -34,7 +34,7 @@ pub use states::states;
 #[doc(hidden)]
 pub use two_step::{Step, TwoStep, TwoStepState};
 
-use super::explain::{self, Cut, Explain};
+use super::groups::{self, Cut, Explain};
 use super::search::Meter;
 use super::{Algorithm, Budget, Config};
 use crate::history::{EventKind, History, OpId};
@@ -109,8 +109,8 @@ fn check_numbered(
     started: Instant,
 ) -> Judgment<u32> {
     let mut judge = SyncJudge { spec, algorithm, meter: Meter::start(budget), states: 0, nearby: None };
-    let verdict = explain::safety(history, &mut judge);
-    explain::judgment(history, verdict, &judge.meter, judge.states, started)
+    let verdict = groups::safety(history, &mut judge);
+    groups::judgment(history, verdict, &judge.meter, judge.states, started)
 }
 
 /// Judges whether a history is synchronization-linearizable, as a [`Config`] says: `auto` and `brute` are those of
@@ -180,7 +180,7 @@ fn progress_numbered(
     budget: &Budget,
 ) -> ProgressVerdict<u32> {
     let meter = Meter::start(budget);
-    explain::progress(history, &mut SyncJudge { spec, algorithm, meter, states: 0, nearby: None })
+    groups::progress(history, &mut SyncJudge { spec, algorithm, meter, states: 0, nearby: None })
 }
 
 /// Returns whether at most two executions synchronize, without a state.

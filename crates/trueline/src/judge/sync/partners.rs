@@ -17,7 +17,7 @@ use super::greedy::{fits, is_alone, pair};
 use super::numbered::{ByNumber, Numbered};
 use super::task::SyncTask;
 use crate::history::{EventKind, History, OpId, by_object};
-use crate::judge::explain::Cut;
+use crate::judge::groups::Cut;
 use crate::judge::search::hash;
 use crate::spec::sync::SyncSpec;
 use crate::verdict::{Evidence, Partners, Unfit, WhyUnfit, groups};

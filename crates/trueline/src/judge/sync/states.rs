@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::numbered::{ByNumber, Numbered};
 use super::task::SyncTask;
 use crate::history::{History, OpId};
-use crate::judge::explain::Cut;
+use crate::judge::groups::Cut;
 use crate::spec::sync::SyncSpec;
 use crate::verdict::{Passed, Witness};
 

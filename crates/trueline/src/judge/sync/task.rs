@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use super::numbered::ByNumber;
 use crate::history::OpId;
-use crate::judge::explain::Cut;
+use crate::judge::groups::Cut;
 
 /// A function that is called with a group, the state that it leads to, and the results of its executions.
 pub(super) type OnSuccessor<'f> = dyn FnMut(&[OpId], u32, Vec<u32>) + 'f;

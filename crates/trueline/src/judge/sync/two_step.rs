@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use super::numbered::{ByNumber, Numbered};
 use crate::history::{EventKind, History, OpId, Outcome};
-use crate::judge::explain::open_at_return;
+use crate::judge::groups::open_at_return;
 use crate::judge::{Config, check as check_linearizable};
 use crate::spec::sync::SyncSpec;
 use crate::spec::{Outcomes, Spec};

@@ -13,7 +13,7 @@
 //! | `WriteSnapshot` | each operation writes a value, and later takes a snapshot of all values |
 //! | [`OneStep`] | those of a [`SyncSpec`](super::sync::SyncSpec): all operations begin and end in one step |
 //!
-//! Those without a link are examples, which are available by [name](crate::named).
+//! Those without a link are examples, which are available by [name](crate::registry).
 
 mod one_step;
 mod signal;

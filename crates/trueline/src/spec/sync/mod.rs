@@ -23,7 +23,7 @@
 //! | `TerminatingQueues` | as for `TerminatingQueue`, with a queue for each worker |
 //! | `Broadcast` | a send and n receives |
 //!
-//! Those without a link are examples of the paper, which are available by [name](crate::named).
+//! Those without a link are examples of the paper, which are available by [name](crate::registry).
 
 mod abc;
 mod barrier;

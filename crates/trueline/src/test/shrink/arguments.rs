@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::written::Written;
+use super::super::listing::Listing;
 use crate::drive::{Call, Workload};
 use crate::history::Value;
 
@@ -53,7 +53,7 @@ pub(super) fn simpler(workload: &Workload, Call { operation, argument }: &Call) 
 }
 
 /// Returns the program with the first argument in all calls.
-pub(super) fn simplest(workload: &Workload, program: &Written) -> Written {
+pub(super) fn simplest(workload: &Workload, program: &Listing) -> Listing {
     let mut program = program.clone();
     for call in program.all_mut() {
         if let Some(first) = simpler(workload, call).into_iter().next() {
@@ -64,7 +64,7 @@ pub(super) fn simplest(workload: &Workload, program: &Written) -> Written {
 }
 
 /// Returns the program with smaller unique numbers, in the same order.
-pub(super) fn renumbered(workload: &Workload, program: &Written) -> Written {
+pub(super) fn renumbered(workload: &Workload, program: &Listing) -> Listing {
     let mut numbers = BTreeSet::new();
     let each = |call: &Call, look: &mut dyn FnMut(i64) -> i64| {
         let [simple, later] = [0, FAR].map(|unique| workload.draw(call.operation, 0, 1, unique));
@@ -135,7 +135,7 @@ mod tests {
         let workload = Workload { kinds, ..Workload::default() };
         let call = |operation, text: &str| Call { operation, argument: text.parse().expect("a value") };
         let threads = vec![vec![call(0, "70"), call(1, "[70,9]")], vec![call(0, "9"), call(1, "[8,12]")]];
-        let program = renumbered(&workload, &Written { threads, ..Written::default() });
+        let program = renumbered(&workload, &Listing { threads, ..Listing::default() });
         let shown: Vec<String> = program.all().map(|call| call.argument.to_string()).collect();
         assert_eq!(shown, ["3", "[70,1]", "1", "[8,2]"]);
     }

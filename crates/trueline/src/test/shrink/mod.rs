@@ -29,9 +29,9 @@ pub(super) mod threads;
 use std::collections::{HashMap, HashSet};
 
 use super::failure::{FailureKind, Places};
+use super::listing::Listing;
 use super::plan::Plan;
 use super::token::{Source, Token};
-use super::written::Written;
 use crate::drive::Call;
 use crate::history::{History, Value};
 
@@ -110,7 +110,7 @@ impl<'p> Freedom<'p> {
     }
 
     /// Returns whether the program may shrink to this candidate.
-    fn allows(&self, program: &Written, whole: &Written) -> bool {
+    fn allows(&self, program: &Listing, whole: &Listing) -> bool {
         let workload = &self.plan.workload;
         let keeps_roles = || {
             let may_call =
@@ -139,17 +139,17 @@ fn is_compared(plan: &Plan, kind: &FailureKind) -> bool {
 
 /// The shrunk program, and whether all candidates with one call less were decided.
 pub(super) struct Reduced {
-    pub(super) program: Written,
+    pub(super) program: Listing,
     #[cfg_attr(not(feature = "systematic"), allow(dead_code, reason = "under real threads nothing is certain"))]
     pub(super) is_minimal: bool,
 }
 
 /// Shrinks a failing program, as long as `ask` reports that candidates fail. Tries the `hints` first.
 pub(super) fn reduce(
-    program: Written,
-    hints: Vec<Written>,
+    program: Listing,
+    hints: Vec<Listing>,
     freedom: &Freedom<'_>,
-    ask: &mut dyn FnMut(&Written) -> Answer,
+    ask: &mut dyn FnMut(&Listing) -> Answer,
 ) -> Reduced {
     let mut reduction = Reduction {
         first: program.clone(),
@@ -179,12 +179,12 @@ pub(super) fn reduce(
 
 struct Reduction<'r, 'p> {
     /// The program that shrinking started with.
-    first: Written,
-    smallest: Written,
+    first: Listing,
+    smallest: Listing,
     /// The candidates that were tried, with the answers. None is tried twice.
-    asked: HashMap<Written, Answer>,
+    asked: HashMap<Listing, Answer>,
     freedom: &'r Freedom<'p>,
-    ask: &'r mut dyn FnMut(&Written) -> Answer,
+    ask: &'r mut dyn FnMut(&Listing) -> Answer,
     is_over: bool,
     /// Whether all candidates were decided so far.
     is_minimal: bool,
@@ -192,7 +192,7 @@ struct Reduction<'r, 'p> {
 
 impl Reduction<'_, '_> {
     /// Accepts a candidate if it fails. Returns whether it was accepted.
-    fn try_out(&mut self, candidate: Written) -> bool {
+    fn try_out(&mut self, candidate: Listing) -> bool {
         let candidate = self.tidy(candidate);
         if self.is_over || candidate == self.smallest || !self.freedom.allows(&candidate, &self.first) {
             return false;
@@ -215,7 +215,7 @@ impl Reduction<'_, '_> {
     }
 
     /// Removes threads without calls, unless the other threads must keep their numbers.
-    fn tidy(&self, mut program: Written) -> Written {
+    fn tidy(&self, mut program: Listing) -> Listing {
         if self.freedom.renumbers {
             let tidied: Vec<_> = program.threads.iter().filter(|calls| !calls.is_empty()).cloned().collect();
             let untidy = std::mem::replace(&mut program.threads, tidied);
@@ -234,7 +234,7 @@ impl Reduction<'_, '_> {
 
     /// Returns whether the call at this place belongs to a thread.
     fn is_of_threads(&self, place: usize) -> bool {
-        let Written { before, threads, .. } = &self.smallest;
+        let Listing { before, threads, .. } = &self.smallest;
         (before.len()..before.len() + threads.iter().map(Vec::len).sum::<usize>()).contains(&place)
     }
 
@@ -270,8 +270,8 @@ impl Reduction<'_, '_> {
             }
         }
         if self.freedom.around {
-            is_smaller |= self.try_out(Written { before: Vec::new(), ..self.smallest.clone() });
-            is_smaller |= self.try_out(Written { after: Vec::new(), ..self.smallest.clone() });
+            is_smaller |= self.try_out(Listing { before: Vec::new(), ..self.smallest.clone() });
+            is_smaller |= self.try_out(Listing { after: Vec::new(), ..self.smallest.clone() });
         }
         is_smaller
     }
@@ -394,12 +394,12 @@ impl Reduction<'_, '_> {
 /// A failing run, and what is known about it.
 pub(super) struct First<'f> {
     pub(super) token: &'f Token,
-    pub(super) program: &'f Written,
+    pub(super) program: &'f Listing,
     pub(super) kind: &'f FailureKind,
     /// Whether anything may be left out.
     pub(super) is_free: bool,
     /// Smaller programs that may fail, too, the smallest first.
-    pub(super) hints: Vec<Written>,
+    pub(super) hints: Vec<Listing>,
 }
 
 impl<'f> First<'f> {
@@ -407,7 +407,7 @@ impl<'f> First<'f> {
     pub(super) fn new(
         plan: &Plan,
         token: &'f Token,
-        program: &'f Written,
+        program: &'f Listing,
         seen: &History<Call, Value>,
         kind: &'f FailureKind,
         time: std::time::Duration,
@@ -427,7 +427,7 @@ const FEWEST_LAST: usize = 4;
 
 /// Returns parts of a failing program, the smallest first: the calls that the verdict rests on, those that did not
 /// return, the last ones, and all that were actually made. Most faults need only the last calls.
-fn hints(program: &Written, seen: &History<Call, Value>, around: bool, places: &Places) -> Vec<Written> {
+fn hints(program: &Listing, seen: &History<Call, Value>, around: bool, places: &Places) -> Vec<Listing> {
     let numbers = numbers_of(program, seen);
     let only = |keeps: &dyn Fn(usize) -> bool| {
         let kept: HashSet<usize> =
@@ -448,13 +448,13 @@ fn hints(program: &Written, seen: &History<Call, Value>, around: bool, places: &
     hints.extend(sizes.chain([last.len()]).map(|size| only(&|number| last[..size].contains(&number))));
     hints.push(only(&|_| true));
     hints.retain(|hint| hint.calls() > 0 && hint.calls() < program.calls());
-    hints.sort_by_key(Written::calls);
+    hints.sort_by_key(Listing::calls);
     hints.dedup();
     hints
 }
 
 /// Returns the place in the program of each operation of a run. Calls that were not possible are not in the history.
-fn numbers_of(program: &Written, seen: &History<Call, Value>) -> Vec<Option<usize>> {
+fn numbers_of(program: &Listing, seen: &History<Call, Value>) -> Vec<Option<usize>> {
     let mut first = program.before.len();
     let mut places: Vec<std::ops::Range<usize>> = Vec::new();
     for calls in &program.threads {
@@ -476,8 +476,8 @@ fn numbers_of(program: &Written, seen: &History<Call, Value>) -> Vec<Option<usiz
 }
 
 /// Returns the calls of a run, whose threads chose them, as a program.
-fn chosen(plan: &Plan, seen: &History<Call, Value>, threads: u32) -> Written {
-    let mut program = Written {
+fn chosen(plan: &Plan, seen: &History<Call, Value>, threads: u32) -> Listing {
+    let mut program = Listing {
         before: plan.workload.before.clone(),
         threads: vec![Vec::new(); threads as usize],
         after: plan.workload.after.clone(),
@@ -491,7 +491,7 @@ fn chosen(plan: &Plan, seen: &History<Call, Value>, threads: u32) -> Written {
 }
 
 /// Returns the program of a failing run.
-pub(super) fn program_of(plan: &Plan, token: &Token, seen: &History<Call, Value>) -> Written {
+pub(super) fn program_of(plan: &Plan, token: &Token, seen: &History<Call, Value>) -> Listing {
     plan.written(token).unwrap_or_else(|| chosen(plan, seen, token.shape.threads))
 }
 
@@ -519,7 +519,7 @@ mod tests {
         Token { program: Source::Seed(seed), shape: SHAPE, scheduled: None }
     }
 
-    fn text(plan: &Plan, program: &Written) -> String {
+    fn text(plan: &Plan, program: &Listing) -> String {
         program.to_text(&plan.workload.kinds)
     }
 
@@ -533,7 +533,7 @@ mod tests {
             // Two threads with this many pops each are needed.
             let needed = 1 + seed as usize % 3;
             let mut asked = 0;
-            let mut ask = |candidate: &Written| {
+            let mut ask = |candidate: &Listing| {
                 asked += 1;
                 let pops = |calls: &&Vec<Call>| calls.iter().filter(|call| call.operation == 1).count() >= needed;
                 let is_enough = candidate.threads.iter().filter(pops).count() >= 2;
@@ -555,19 +555,19 @@ mod tests {
         let plan = plan(&[]);
         let freedom = Freedom::of(&plan, &token(1), &FailureKind::NotLinearizable, EFFORT).expect("it is free");
         let read = |text: &str| plan.read_program(text).expect("a program");
-        let reduce = |program: &str, fails: &dyn Fn(&Written) -> bool| {
-            let mut ask = |candidate: &Written| if fails(candidate) { Answer::Fails } else { Answer::Holds };
+        let reduce = |program: &str, fails: &dyn Fn(&Listing) -> bool| {
+            let mut ask = |candidate: &Listing| if fails(candidate) { Answer::Fails } else { Answer::Holds };
             assert_eq!(ask(&read(program)), Answer::Fails);
             text(&plan, &reduce(read(program), Vec::new(), &freedom, &mut ask).program)
         };
         // There must be as many removals as insertions.
-        let is_even = |program: &Written| {
+        let is_even = |program: &Listing| {
             let pushes = program.all().filter(|call| call.operation == 0).count();
             pushes * 2 == program.calls() && program.threads.len() > 1
         };
         assert_eq!(reduce("push 5, pop | push 6 | pop | push 7, pop", &is_even), "push 0 | pop");
         // Two different values are needed, in any threads.
-        let differ = |program: &Written| {
+        let differ = |program: &Listing| {
             let values: HashSet<&Value> =
                 program.all().map(|call| &call.argument).filter(|value| !value.is_null()).collect();
             values.len() > 1
@@ -580,7 +580,7 @@ mod tests {
     fn smaller_parts_are_tried_if_there_are_few() {
         let plan = plan(&[]);
         let program = || plan.read_program("push 1, push 2 | pop, pop, push 3 | push 4").expect("a program");
-        let mut ask = |candidate: &Written| {
+        let mut ask = |candidate: &Listing| {
             let values: Vec<i64> = candidate.all().filter_map(|call| call.argument.as_int()).collect();
             let fails =
                 [&[3, 4][..], &[1, 2, 4]].iter().any(|needed| needed.iter().all(|value| values.contains(value)));
@@ -609,7 +609,7 @@ mod tests {
         assert!(given(&panicked).is_none() && given(&FailureKind::Stuck(std::time::Duration::ZERO)).is_none());
         let given = given(&FailureKind::NotLinearizable).expect("it is compared with the model");
         let program = || plan.read_program("push 1 ( | pop, pop | push 3) pop").expect("a program");
-        let mut ask = |candidate: &Written| {
+        let mut ask = |candidate: &Listing| {
             let pops = |calls: &Vec<Call>| calls.iter().any(|call| call.operation == 1);
             if candidate.threads.get(1).is_some_and(pops) { Answer::Fails } else { Answer::Holds }
         };
@@ -635,8 +635,8 @@ mod tests {
             let token = Token { program: source, shape: SHAPE, scheduled: None };
             let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, EFFORT).expect("it is compared");
             // Any unlock makes it fail.
-            let fails = |candidate: &Written| candidate.all().any(|call| call.operation == 1);
-            let mut ask = |candidate: &Written| if fails(candidate) { Answer::Fails } else { Answer::Holds };
+            let fails = |candidate: &Listing| candidate.all().any(|call| call.operation == 1);
+            let mut ask = |candidate: &Listing| if fails(candidate) { Answer::Fails } else { Answer::Holds };
             let program = plan.read_program(text_of).expect("a program");
             let Reduced { program, is_minimal } = reduce(program, Vec::new(), &freedom, &mut ask);
             (text(&plan, &program), is_minimal)

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use super::super::failure::FailureKind;
+use super::super::listing::Listing;
 use super::super::plan::Plan;
-use super::super::written::Written;
 use super::{Answer, Effort, First, Freedom, Reduced, reduce};
 use crate::drive::Quiet;
 use crate::drive::systematic::Execution;
@@ -28,7 +28,7 @@ pub(in super::super) enum Explored {
 
 /// The smallest failing program.
 pub(in super::super) struct Shrunk {
-    pub(in super::super) program: Written,
+    pub(in super::super) program: Listing,
     pub(in super::super) execution: Execution,
     pub(in super::super) kind: FailureKind,
     pub(in super::super) executions: u64,
@@ -44,14 +44,14 @@ pub(in super::super) fn shrink(
     first: First<'_>,
     known: Option<&Execution>,
     end: Instant,
-    mut explore: impl FnMut(&Written, Duration) -> Explored,
+    mut explore: impl FnMut(&Listing, Duration) -> Explored,
 ) -> Option<Shrunk> {
     let First { token, program, kind, hints, is_free: _ } = first;
     let program = program.clone();
     let freedom = Freedom::of(plan, token, kind, EFFORT)?;
     let mut last = None;
     let _quiet = Quiet::new();
-    let mut ask = |candidate: &Written| {
+    let mut ask = |candidate: &Listing| {
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() || plan.is_cancelled() {
             return Answer::Over;

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::failure::FailureKind;
+use super::super::listing::Listing;
 use super::super::plan::{MOST_LOST, Plan, VERIFIED};
-use super::super::written::Written;
 use super::{Answer, Effort, First, Freedom, Reduced, reduce};
-use crate::drive::{Behavior, Clock, Kind, QUIET_THREADS, Quiet, Run, Runner, Seen};
+use crate::drive::{Behavior, Clock, Kind, QUIET_THREADS, Quiet, Recorded, Run, Runner};
 
 /// The duration of a batch of runs before they are judged.
 const BATCH: Duration = Duration::from_millis(2);
@@ -48,9 +48,9 @@ pub(in super::super) struct Tally {
 
 /// The smallest program that was seen failing.
 pub(in super::super) struct Shrunk {
-    pub(in super::super) program: Written,
+    pub(in super::super) program: Listing,
     pub(in super::super) tally: Tally,
-    pub(in super::super) seen: Seen,
+    pub(in super::super) seen: Recorded,
     pub(in super::super) kind: FailureKind,
 }
 
@@ -72,7 +72,7 @@ pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>, clock: Clock, bud
     let (shortest, times, longest) = SLICES;
     let took = stress.elapsed / failed;
     let slice = (took * times).clamp(shortest, longest.max(took * 2));
-    let mut ask = |candidate: &Written| match stress.is_over() {
+    let mut ask = |candidate: &Listing| match stress.is_over() {
         true => Answer::Over,
         false if stress.run(candidate, slice, 1).failed > 0 => Answer::Fails,
         false => Answer::Unknown,
@@ -95,7 +95,7 @@ struct Stress<'p> {
     /// The time for which the last program ran, without the time in which it was stuck.
     elapsed: Duration,
     /// The last failing run, with its program and the counts so far.
-    last: Option<(Written, Tally, Seen, FailureKind)>,
+    last: Option<(Listing, Tally, Recorded, FailureKind)>,
 }
 
 impl<'p> Stress<'p> {
@@ -119,7 +119,7 @@ impl<'p> Stress<'p> {
     }
 
     /// Runs a program for this long, or until `enough` runs failed in the same way as the first.
-    fn run(&mut self, program: &Written, time: Duration, enough: u64) -> Tally {
+    fn run(&mut self, program: &Listing, time: Duration, enough: u64) -> Tally {
         let started = Instant::now();
         let is_stuck = matches!(self.first.kind, FailureKind::Stuck(_));
         let mut tally = Tally::default();
@@ -140,7 +140,7 @@ impl<'p> Stress<'p> {
         tally
     }
 
-    fn batch(&mut self, program: &Written, runs: u32, tally: &mut Tally) {
+    fn batch(&mut self, program: &Listing, runs: u32, tally: &mut Tally) {
         if self.batches % BATCHES_OF_THREADS == 0 {
             self.runner.renew();
         }
@@ -169,7 +169,7 @@ impl<'p> Stress<'p> {
     }
 
     /// Counts how often the smallest program fails, and returns one of its failing runs.
-    fn confirm(mut self, program: Written, budget: Duration) -> Option<Shrunk> {
+    fn confirm(mut self, program: Listing, budget: Duration) -> Option<Shrunk> {
         let is_stuck = matches!(self.first.kind, FailureKind::Stuck(_));
         let (_, tally, mut seen, mut kind) = self.last.take().filter(|(known, ..)| *known == program)?;
         // A run that was stuck with the shorter watchdog may not be stuck.

@@ -53,7 +53,7 @@ impl SpecInfo {
     /// Returns the operation that a file calls `f`.
     ///
     /// ```
-    /// let queue = trueline::named::SPECS.iter().find(|spec| spec.name == "queue").unwrap();
+    /// let queue = trueline::registry::SPECS.iter().find(|spec| spec.name == "queue").unwrap();
     /// assert_eq!(queue.operation(":enq").unwrap().name, "enqueue");
     /// ```
     pub fn operation(&self, f: &str) -> Option<&'static OperationInfo> {
@@ -201,7 +201,7 @@ pub const SPECS: &[SpecInfo] = &[
 /// Returns the name in `names` that `name` is probably a misspelling of.
 ///
 /// ```
-/// assert_eq!(trueline::named::nearest("qeuue", ["stack", "queue"].into_iter()), Some("queue"));
+/// assert_eq!(trueline::registry::nearest("qeuue", ["stack", "queue"].into_iter()), Some("queue"));
 /// ```
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // The table of distances is quadratic, and text this long is not a misspelled name.

@@ -11,7 +11,7 @@ use crate::history::Value;
 
 /// A program whose calls are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Written {
+pub(super) struct Listing {
     /// The calls before the threads start.
     pub(super) before: Vec<Call>,
     /// The calls of each thread.
@@ -20,7 +20,7 @@ pub(super) struct Written {
     pub(super) after: Vec<Call>,
 }
 
-impl Written {
+impl Listing {
     /// Returns the number of calls.
     pub(super) fn calls(&self) -> usize {
         self.before.len() + self.threads.iter().map(Vec::len).sum::<usize>() + self.after.len()
@@ -226,8 +226,8 @@ mod tests {
         NAMES.iter().map(|name| Kind::new(name, |_| Value::Null)).collect()
     }
 
-    fn read(text: &str) -> Result<Written, String> {
-        Written::read(text, &kinds(), |_, argument| *argument != Value::Bool(false))
+    fn read(text: &str) -> Result<Listing, String> {
+        Listing::read(text, &kinds(), |_, argument| *argument != Value::Bool(false))
     }
 
     fn call(operation: u32, argument: impl Into<Value>) -> Call {
@@ -268,7 +268,7 @@ mod tests {
                 let length = random.below(most);
                 (0..length).map(|_| call(random.below(6), random.pick(&values).clone())).collect()
             };
-            let mut program = Written { before: calls(3), threads: vec![calls(4), calls(3)], after: calls(3) };
+            let mut program = Listing { before: calls(3), threads: vec![calls(4), calls(3)], after: calls(3) };
             program.threads.push(vec![call(1, Value::Null)]);
             let text = program.to_text(&kinds);
             assert_eq!(read(&text), Ok(program), "{text}");

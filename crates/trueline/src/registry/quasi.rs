@@ -6,10 +6,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::family::{self, AnyFamily, Family, IsJudged};
+use super::lookup::NamedError;
 use super::numbered::{AnyNumbered, LentValue, NumberedHistory, OpNumber, RetNumber, show};
 use super::parts::by_object;
 use super::reading::read_all;
-use super::registry::NamedError;
 use super::sequential::AnyObject;
 use super::table::{SpecInfo, nearest};
 use crate::history::{Operation, RawHistory, Record, Value};
@@ -22,7 +22,7 @@ use crate::judge::{Config, QuasiLinearizable, judged};
 /// name are one class.
 ///
 /// ```
-/// use trueline::named::QuasiFactors;
+/// use trueline::registry::QuasiFactors;
 ///
 /// assert_eq!("2".parse(), Ok(QuasiFactors::Whole(2)));
 /// let by_name = QuasiFactors::ByOperation(vec![("enq".to_owned(), 0), ("deq".to_owned(), 4)]);

@@ -191,7 +191,7 @@ operations! {
 
 /// The notation of a [`Barrier`] that combines numbers.
 #[derive(Debug)]
-pub(in crate::named) struct CombiningBarrier;
+pub(in crate::registry) struct CombiningBarrier;
 
 const ME_AND_NUMBER: ArgumentNotation<(u32, u64)> = ArgumentNotation {
     text: "[caller number]",

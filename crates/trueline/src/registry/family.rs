@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 
 use super::families::notation::Notation;
+use super::lookup::NamedError;
 use super::numbered::{AnyNumbered, Lend, LentValue, NumberedHistory, numbered, show};
 use super::parts::{by_object, numbered_parts};
 use super::quasi::{self, QuasiFactors};
 use super::reading::{read, read_all, read_one};
-use super::registry::NamedError;
 use super::sequential::{AnyObject, OneAtATime};
 use super::table::SpecInfo;
 use crate::history::{History, Operation, Outcome, RawHistory, Record, Shown, Value};

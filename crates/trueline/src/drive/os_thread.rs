@@ -7,9 +7,9 @@ use std::time::Duration;
 
 /// A thread as Linux describes it. On other systems, it contains no information.
 #[derive(Clone, Debug)]
-pub(crate) struct Task(Option<Arc<Path>>);
+pub(crate) struct OsThread(Option<Arc<Path>>);
 
-/// The numbers of all threads that called [`Task::here`], and have not ended.
+/// The numbers of all threads that called [`OsThread::here`], and have not ended.
 static KNOWN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 /// The present thread, as long as it lives.
@@ -38,7 +38,7 @@ impl Drop for Here {
     }
 }
 
-impl Task {
+impl OsThread {
     /// Returns the current thread.
     pub(crate) fn here() -> Self {
         thread_local!(static HERE: Here = Here::new());
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     #[expect(clippy::print_stderr, reason = "what cannot be tested here is said")]
     fn a_thread_that_works_runs_and_one_that_waits_does_not() {
-        let here = Task::here();
+        let here = OsThread::here();
         let Some(before) = here.ran() else {
             eprintln!("skipped: this system does not tell how long a thread has run");
             return;
@@ -94,7 +94,7 @@ mod tests {
         let (sender, receiver) = channel::<()>();
         let (told, task) = channel();
         let waiting = std::thread::spawn(move || {
-            told.send(Task::here()).expect("somebody listens");
+            told.send(OsThread::here()).expect("somebody listens");
             receiver.recv()
         });
         let task = task.recv().expect("it is told");

@@ -143,7 +143,7 @@ impl NamedSpec {
     /// ```
     /// use trueline::history::codec::jsonl;
     /// use trueline::judge::Config;
-    /// use trueline::named::{self, Options};
+    /// use trueline::registry::{self, Options};
     ///
     /// let history = jsonl::read(&br#"
     ///     {"process":0,"f":"enqueue","value":1,"call":0,"return":10}
@@ -151,7 +151,7 @@ impl NamedSpec {
     ///     {"process":1,"f":"dequeue","result":2,"call":40,"return":50}
     ///     {"process":1,"f":"dequeue","result":1,"call":60,"return":70}
     /// "#[..])?;
-    /// let spec = named::spec("queue", Options::new())?;
+    /// let spec = registry::spec("queue", Options::new())?;
     /// let factors = "enqueue=0,dequeue=1".parse()?;
     /// let judged = spec.judge_quasi(history, &factors, &Config::new()).expect("a queue may be out of order")?;
     /// assert!(judged.judgment().verdict.is_accepted());

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use super::families::notation::Notation;
 use super::family::Family;
+use super::lookup::{NamedError, NamedSpec};
 use super::reading::unknown_operation;
-use super::registry::{NamedError, NamedSpec};
 use super::table::SpecInfo;
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::Spec;
@@ -31,9 +31,9 @@ impl NamedSpec {
     ///
     /// ```
     /// use trueline::history::{ProcessId, Record, Value};
-    /// use trueline::named::{self, Options};
+    /// use trueline::registry::{self, Options};
     ///
-    /// let spec = named::spec("queue", Options::new())?;
+    /// let spec = registry::spec("queue", Options::new())?;
     /// let mut queue = spec.object().expect("it takes one step at a time");
     /// let mut step = |f: &str, value| {
     ///     let record = Record { f: f.into(), key: None, value };

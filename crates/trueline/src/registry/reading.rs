@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::family::{Family, Lent};
+use super::lookup::NamedError;
 use super::numbered::{AnyNumbered, LentValue, Numbered, NumberedHistory, OpNumber, RetNumber, numbered};
-use super::registry::NamedError;
 use super::table::{SPECS, SpecInfo, nearest};
 use crate::history::{Operation, Outcome, ProcessId, RawHistory, Record, Value};
 

@@ -14,8 +14,8 @@ use std::marker::PhantomData;
 
 use self::notation::Notation;
 use super::family::{AnyFamily, Family, Settle, Settled, SyncErased, SyncFamily, Typed};
+use super::lookup::Options;
 use super::quasi::Quasi;
-use super::registry::Options;
 use super::sequential::{AnyObject, Together};
 use super::table::SpecInfo;
 use crate::history::Value;

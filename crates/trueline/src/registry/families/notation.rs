@@ -4,11 +4,11 @@
 //! Readers, reports, error messages and `trueline specs` use only these rows.
 
 use crate::history::{ProcessId, Record, Value};
-use crate::named::sequential::value_of;
-use crate::named::table::OperationInfo;
+use crate::registry::sequential::value_of;
+use crate::registry::table::OperationInfo;
 
 /// The notation of a specification's operations and results in files. [`operations!`] implements it.
-pub(in crate::named) trait Notation {
+pub(in crate::registry) trait Notation {
     /// The operations of the specification.
     type Op;
     /// The results of the specification.
@@ -101,12 +101,12 @@ macro_rules! operations {
             -> $result:ident $($result_meaning:literal)? ($($ret_part:ident),*) [$($ret:tt)+];
         )+
     ) => {
-        impl $crate::named::families::notation::Notation for $notation {
+        impl $crate::registry::families::notation::Notation for $notation {
             type Op = $op_type;
             type Ret = $ret_type;
 
-            const OPERATIONS: &'static [$crate::named::table::OperationInfo] = &[$(
-                $crate::named::table::OperationInfo {
+            const OPERATIONS: &'static [$crate::registry::table::OperationInfo] = &[$(
+                $crate::registry::table::OperationInfo {
                     name: $name,
                     aliases: &$aliases,
                     value: $argument$(.meaning($value_meaning))?.text,
@@ -120,7 +120,7 @@ macro_rules! operations {
                 process: Option<$crate::history::ProcessId>,
                 record: &$crate::history::Record,
             ) -> Result<$op_type, String> {
-                let call = $crate::named::families::notation::Call { record, process };
+                let call = $crate::registry::families::notation::Call { record, process };
                 match name {
                     $($name => {
                         let ($($op_part),*) = ($argument.read)(&call)?;
@@ -139,7 +139,7 @@ macro_rules! operations {
                 match op {
                     $($($op)+ => {
                         let name = $name;
-                        let returned = $crate::named::families::notation::Return { name, record, result };
+                        let returned = $crate::registry::families::notation::Return { name, record, result };
                         let ($($ret_part),*) = ($result.read)(&returned)?;
                         Ok($($ret)+)
                     })+

@@ -7,14 +7,14 @@
 //! ```
 //! use trueline::history::codec::jsonl;
 //! use trueline::judge::Config;
-//! use trueline::named::{self, Options};
+//! use trueline::registry::{self, Options};
 //!
 //! let history = jsonl::read(&br#"
 //!     {"process":0,"f":"enqueue","value":1,"call":0,"return":10}
 //!     {"process":0,"f":"enqueue","value":2,"call":20,"return":30}
 //!     {"process":1,"f":"dequeue","result":2,"call":40,"return":50}
 //! "#[..])?;
-//! let spec = named::spec("queue", Options::new())?;
+//! let spec = registry::spec("queue", Options::new())?;
 //! let judged = spec.judge(history, &Config::new())?;
 //! let evidence = judged.judgment().verdict.evidence().expect("2 was not first");
 //! assert_eq!(evidence.allowed, ["1"]);
@@ -27,14 +27,14 @@ mod numbered;
 mod parts;
 mod quasi;
 mod reading;
-mod registry;
+mod lookup;
 mod sequential;
 mod table;
 #[cfg(all(test, feature = "json"))]
 mod tests;
 
+pub use lookup::{NamedError, NamedSpec, Options, spec};
 pub use quasi::{NoFactors, QuasiFactors};
-pub use registry::{NamedError, NamedSpec, Options, spec};
 #[doc(hidden)]
 pub use sequential::{Choose, NamedObject};
 #[doc(hidden)]
