@@ -320,7 +320,9 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
         ),
         Trap::Failed => ("failed", Note, format!("{what}: such operations did not happen, and are dropped")),
         Trap::Info => ("info", Note, format!("{what}: such operations may take effect at any time, or never")),
-        Trap::Nemesis => ("nemesis", Note, format!("{what}, which is not a number: such events are skipped")),
+        Trap::Nemesis => {
+            ("nemesis", Note, format!("{what}, which is not a number: such events are notes, not operations"))
+        }
         Trap::Container => ("container", Note, format!("there is {what}; it is ignored")),
         Trap::Comment => ("comment", Note, format!("there is {what}; it is skipped")),
         Trap::OtherField => ("other-fields", Note, format!("the field {what} is not read")),
