@@ -14,8 +14,8 @@ use trueline::verdict::{Contradiction, Judgment, Limit, LimitKind, Stats, Verdic
 use trueline::view::text::Style;
 use trueline::view::{Finding, Report, Timeline, file, json, text};
 
-use super::ill_formed;
 use super::picture::{self, Pages};
+use super::{ill_formed, lint};
 use crate::args::{CheckArgs, Criterion, Versions};
 use crate::input::{Input, Reading, Unreadable, find_inputs};
 use crate::limits::{Limits, Stage};
@@ -109,6 +109,9 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
     let is_junit_written = write_junit(args, &judge, all.iter());
     Ok(ExitCode::from(if is_junit_written { tally.exit_code() } else { 2 }))
 }
+
+/// The most operations of a rejected file that is read again to look for hints.
+const MOST_LINTED: usize = 200_000;
 
 /// Reads histories and judges them according to the arguments.
 pub(super) struct Judge<'a> {
@@ -344,14 +347,21 @@ impl<'a> Judge<'a> {
             Finding::Accepted if args.criterion == Criterion::Progress => None,
             _ => Some(Judged::Report(Box::new(plain), None)),
         };
-        let Assembled { mut report, timeline, .. } = limits.watch(
+        let (Assembled { mut report, mut timeline, .. }, hints) = limits.watch(
             Stage::Explaining,
             |kind| end(known.map_or_else(|| undecided(kind), |known| known.cut(kind))),
             || {
                 let wanted = self.wanted(wanted, limits);
-                cancel::while_busy(|| assemble(&file, spec.name(), &*judged, &wanted))
+                cancel::while_busy(|| {
+                    let assembled = assemble(&file, spec.name(), &*judged, &wanted);
+                    let hints = self.hints(input, &assembled.report, limits);
+                    (assembled, hints)
+                })
             },
         );
+        for hint in hints {
+            report = report.with_note(hint);
+        }
         if let (Some(kind), Finding::Rejected(_)) = (limits.reached(), &report.finding) {
             if wanted.tells_more(args) {
                 report = report.with_note(cut_short(kind));
@@ -376,6 +386,15 @@ impl<'a> Judge<'a> {
                 report = report.with_note(note);
             }
         }
+        if report.operations > 0 && report.pending == report.operations {
+            let note = "no operation returned, so there was no result to judge";
+            if !args.quiet {
+                output::note(format_args!("{}: {note}", report.file));
+            }
+            if args.json {
+                report = report.with_note(note);
+            }
+        }
         if let Some(note) = ill_formed {
             report = report.with_note(note);
         }
@@ -386,7 +405,24 @@ impl<'a> Judge<'a> {
                 args.clock_skew
             ));
         }
+        if let Some(timeline) = &mut timeline {
+            timeline.notes = report.notes.iter().map(|note| visible(note)).collect();
+        }
         Judged::Report(Box::new(report), timeline.map(Box::new))
+    }
+
+    /// Returns what `lint` finds in a rejected file and what explains the rejection. The file is read once more, unless
+    /// it is long.
+    fn hints(&self, input: &Input, report: &Report, limits: &Limits) -> Vec<String> {
+        let Finding::Rejected(rejection) = &report.finding else { return Vec::new() };
+        // A pipe cannot be read again.
+        let is_file = matches!(input, Input::File(path) if path.is_file());
+        if !is_file || report.operations > MOST_LINTED || limits.reached().is_some() {
+            return Vec::new();
+        }
+        let survey = self.reading.survey(input, limits);
+        let hints = |survey| lint::hints(&survey, &self.spec, self.args.nil_wildcard, rejection.refused.lines.1);
+        survey.map(hints).unwrap_or_default()
     }
 
     fn read_and_judge(

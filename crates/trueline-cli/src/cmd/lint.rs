@@ -61,6 +61,46 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, String> {
     Ok(ExitCode::from(code))
 }
 
+/// Returns the findings that explain why a history is rejected although the recorded object may be correct: the file
+/// means something else than what was judged. `line` is the line of the refused return.
+pub(super) fn hints(survey: &Survey, spec: &NamedSpec, nil_wildcard: bool, line: Option<u32>) -> Vec<String> {
+    let history = &survey.history;
+    let mut findings: Vec<Finding> = tuples(history, Some(spec)).into_iter().collect();
+    let refused = line.and_then(|line| {
+        let is_refused = |operation: &&Called| operation.return_line() == Some(line);
+        history.operations().iter().find(is_refused)
+    });
+    if let Some(refused) = refused.filter(|_| findings.is_empty()) {
+        findings.extend(null_results(history, refused));
+        let is_refused = |operation: &Called| operation.return_line() == refused.return_line();
+        let of_reads = reads(history, Some(spec), nil_wildcard, is_refused);
+        let is_nil = |finding: &Finding| finding.code == "nil-read" && finding.severity == Severity::Warning;
+        findings.extend(of_reads.into_iter().filter(is_nil));
+        findings.extend(origins(survey, spec, is_refused).into_iter().filter(|finding| finding.code == "from-nowhere"));
+    }
+    findings.into_iter().map(|finding| visible(&finding.message)).collect()
+}
+
+/// Reports that an operation returned null, as all operations with the same name did.
+fn null_results(history: &RawHistory, refused: &Called) -> Option<Finding> {
+    let results = || {
+        let same = history.operations().iter().filter(|operation| operation.op.f == refused.op.f);
+        same.filter_map(|operation| operation.outcome.result())
+    };
+    let count = results().count();
+    (count > 1 && results().all(Value::is_null)).then(|| Finding {
+        code: "null-results",
+        severity: Severity::Warning,
+        count: count as u64,
+        line: line_of(refused.return_line()),
+        message: format!(
+            "all {count} results of `{}` are null; if the file has them in another field, give a mapping that names it \
+             (--map)",
+            refused.op.f
+        ),
+    })
+}
+
 /// Returns the more severe of two exit codes: 2 before 3 before 1.
 fn worse(one: u8, other: u8) -> u8 {
     [2, 3, 1].into_iter().find(|code| [one, other].contains(code)).unwrap_or(0)
@@ -136,11 +176,11 @@ impl Report {
                 message,
             });
         }
-        findings.extend(reads(history, spec, args.nil_wildcard));
+        findings.extend(reads(history, spec, args.nil_wildcard, |_| true));
         findings.extend(tuples(history, spec));
         findings.extend(never_returned(history));
         if let Some(spec) = spec {
-            findings.extend(origins(survey, spec));
+            findings.extend(origins(survey, spec, |_| true));
             let message = ill_formed(spec, history).filter(|_| spec.is_quasi() && faults.is_empty());
             findings.extend(message.map(|message| Finding {
                 code: "not-well-formed",
@@ -280,7 +320,9 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
         ),
         Trap::Failed => ("failed", Note, format!("{what}: such operations did not happen, and are dropped")),
         Trap::Info => ("info", Note, format!("{what}: such operations may take effect at any time, or never")),
-        Trap::Nemesis => ("nemesis", Note, format!("{what}, which is not a number: such events are skipped")),
+        Trap::Nemesis => {
+            ("nemesis", Note, format!("{what}, which is not a number: such events are notes, not operations"))
+        }
         Trap::Container => ("container", Note, format!("there is {what}; it is ignored")),
         Trap::Comment => ("comment", Note, format!("there is {what}; it is skipped")),
         Trap::OtherField => ("other-fields", Note, format!("the field {what} is not read")),
@@ -298,8 +340,14 @@ fn line_of(line: Option<u32>) -> Option<usize> {
     line.map(|line| line as usize)
 }
 
-/// Finds reads that returned nil, and reads whose value is known only from their return.
-fn reads(history: &RawHistory, spec: Option<&NamedSpec>, wildcard: bool) -> Vec<Finding> {
+/// Finds reads that returned nil, and reads whose value is known only from their return, among the operations for which
+/// `concerns` returns true.
+fn reads(
+    history: &RawHistory,
+    spec: Option<&NamedSpec>,
+    wildcard: bool,
+    concerns: impl Fn(&Called) -> bool,
+) -> Vec<Finding> {
     let is_register = spec.is_none_or(|spec| spec.info().name.contains("register"));
     let is_null_read = |operation: &&Called| {
         let Record { f, value, .. } = &operation.op;
@@ -308,7 +356,7 @@ fn reads(history: &RawHistory, spec: Option<&NamedSpec>, wildcard: bool) -> Vec<
             Outcome::Returned(result) => (is_read(f) && pair_with_null(result)) || has_null_read(f, result),
             _ => false,
         };
-        is_null && is_register
+        is_null && is_register && concerns(operation)
     };
     let nil: Vec<_> = history.operations().iter().filter(is_null_read).collect();
     let filled: Vec<_> = history
@@ -428,8 +476,9 @@ fn put_in<'r>(info: &SpecInfo, record: &'r Record) -> Option<&'r Value> {
     }
 }
 
-/// Finds values that no operation has put in, and values that were taken out before they were put in.
-fn origins(survey: &Survey, spec: &NamedSpec) -> Vec<Finding> {
+/// Finds values that no operation has put in, and values that were taken out before they were put in, among the results
+/// of operations for which `concerns` returns true.
+fn origins(survey: &Survey, spec: &NamedSpec, concerns: impl Fn(&Called) -> bool) -> Vec<Finding> {
     let history = &survey.history;
     let info = spec.info();
     let initial = spec.name().split_once(':').map(|(_, initial)| initial.trim_matches('"'));
@@ -443,7 +492,7 @@ fn origins(survey: &Survey, spec: &NamedSpec) -> Vec<Finding> {
     let mut too_early: Vec<(&Called, &Called)> = Vec::new();
     for operation in history.operations() {
         let Outcome::Returned(result) = &operation.outcome else { continue };
-        if result.is_null() || put_in(info, &operation.op).is_some() {
+        if result.is_null() || put_in(info, &operation.op).is_some() || !concerns(operation) {
             continue;
         }
         let is_initial = initial.is_some_and(|initial| match result {

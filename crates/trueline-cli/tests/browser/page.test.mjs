@@ -330,6 +330,26 @@ describe("the reason", () => {
     assert.equal(await (await open(t, pages.ten)).locator(".subject").count(), 0);
   });
 
+  test("what happened meanwhile is on the axis, in a list, and in the explanation", async (t) => {
+    const operations = [...ten.slice(0, 6), { type: "note", value: "failover to <b>n2</b>", time: 68 }, ...ten.slice(6), { process: "nemesis", type: "info", f: "heal", value: ["n1"], time: 130 }];
+    const history = write("annotated", operations);
+    const page = await open(t, draw(history, "queue"));
+    const { notes, ordered } = await page.evaluate(() => {
+      const { model, scene } = trueline, [first, second] = scene.places.annotations;
+      return { notes: model.data.annotations, ordered: first > scene.places.left[5] && first <= scene.places.left[6] && second > scene.places.left[9] };
+    });
+    assert.deepEqual(notes, [[11, 7, "failover to <b>n2</b>"], [19, 12, 'nemesis heal ["n1"]']]);
+    assert.ok(ordered, "each is between the events around it");
+    assert.match(await page.innerText("#legend"), /happened meanwhile/);
+    assert.deepEqual(await page.locator("#meanwhile .mono").allTextContents(), notes.map(([, , text]) => text));
+    assert.match(await page.textContent("#why"), /Meanwhile: failover to <b>n2<\/b> \(line 7\)\.$/);
+    assert.ok(explained(history, "queue").endsWith("Meanwhile: failover to <b>n2</b> (line 7)."));
+    await page.click("#core");
+    assert.equal(await page.evaluate(() => trueline.scene.places.annotations.length), 2);
+    await page.click("#meanwhile li:nth-child(2) button");
+    assert.ok(await (await open(t, pages.ten)).isHidden("#meanwhile"));
+  });
+
   test("the core narrows the order, too", async (t) => {
     const page = await open(t, pages.ten);
     const listed = async () => (await page.locator("#order li .number").allTextContents()).join(" ");
@@ -406,7 +426,7 @@ describe("for everyone", () => {
           return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
         };
         const pairs = [["ink", "paper"], ["soft", "paper"], ["soft", "row"], ["soft", "ground"], ["bartext", "bar"], ["bartext", "core"], ["ink", "wrong"],
-          ["pointtext", "point"], ["good", "goodback"], ["bad", "badback"], ["warn", "warnback"], ["ink", "added"], ["ink", "gone"], ["soft", "row2"]];
+          ["pointtext", "point"], ["good", "goodback"], ["bad", "badback"], ["warn", "warnback"], ["ink", "added"], ["ink", "gone"], ["soft", "row2"], ["meanwhile", "paper"]];
         return pairs.map(([one, other]) => [(Math.max(light(one), light(other)) + 0.05) / (Math.min(light(one), light(other)) + 0.05), one, other])
           .sort((one, other) => one[0] - other[0])[0];
       });

@@ -460,3 +460,44 @@ fn how_hard_the_histories_of_others_are() {
         assert_eq!(shown.contains(&format!("of {parts} parts; the worst, {name}, has")), parts > 1, "{shown}");
     }
 }
+
+#[test]
+fn a_rejection_has_the_hint_that_explains_it() {
+    let scratch = Scratch::new("hints");
+    let write = r#""process":0,"f":"write","value":1,"result":null,"call":0,"return":1"#;
+    let read = |result: &str, call: u32| {
+        format!(r#""process":0,"f":"read","value":null,"result":{result},"call":{call},"return":{}"#, call + 1)
+    };
+    let tuples = [
+        r#""process":0,"f":"write","value":["x",1],"call":0,"return":1"#,
+        r#""process":1,"f":"write","value":["y",2],"call":2,"return":3"#,
+        r#""process":0,"f":"read","value":["x",null],"result":["x",1],"call":4,"return":5"#,
+    ];
+    let hinted = [
+        (lines(&tuples), "note: all values are pairs"),
+        (lines(&[write, &read("null", 2), &read("null", 4)]), "note: all 2 results of `read` are null"),
+        (lines(&[write, &read("null", 2), &read("1", 4)]), "note: a read returned nil"),
+        (lines(&[write, &read("\"1\"", 2)]), "note: `read` returned \"1\", which no operation put in"),
+    ];
+    for (text, hint) in hinted {
+        let file = scratch.file("history.jsonl", text);
+        let judged = run(&["check", "--spec", "register", &file]);
+        assert_eq!(judged.code, 1, "{judged:?}");
+        assert!(judged.stdout.contains(hint), "{hint}: {judged:?}");
+        let page = format!("{}/page.html", scratch.path());
+        assert_eq!(run(&["view", "--spec", "register", "--output", &page, &file]).code, 0);
+        assert!(fs::read_to_string(&page).expect("it is drawn").contains(r#"<p class="hint" dir="ltr">note: "#));
+    }
+    // The hint must concern the refused operation.
+    let other = lines(&[
+        write,
+        &read("2", 2),
+        &read("null", 4),
+        write.replace("0,\"return\":1", "9,\"return\":10").replace("1,\"result", "2,\"result").as_str(),
+    ]);
+    let judged = run(&["check", "--spec", "register", &scratch.file("history.jsonl", other)]);
+    assert!(judged.code == 1 && !judged.stdout.contains("note:"), "{judged:?}");
+    let pending = scratch.file("pending.jsonl", r#"{"process":0,"f":"write","value":1,"call":0}"#);
+    let judged = run(&["check", "--spec", "register", &pending]);
+    assert!(judged.code == 0 && judged.stderr.contains("no operation returned"), "{judged:?}");
+}

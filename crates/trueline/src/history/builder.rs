@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Event, History, ObjectId, OpId, Operation, Outcome, ProcessId};
+use super::{Annotation, Event, History, ObjectId, OpId, Operation, Outcome, ProcessId};
 
 /// An error in a history, with the event, operation or line where it occurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +89,7 @@ pub struct Builder<Op, Ret> {
     failed: Vec<OpId>,
     objects: Vec<Arc<str>>,
     object_ids: HashMap<Arc<str>, ObjectId>,
+    annotations: Vec<Annotation>,
     line: u32,
     /// The number of events so far, including those of failed operations; error messages refer to it.
     seen: usize,
@@ -103,6 +104,7 @@ impl<Op, Ret> Default for Builder<Op, Ret> {
             failed: Vec::new(),
             objects: Vec::new(),
             object_ids: HashMap::new(),
+            annotations: Vec::new(),
             line: 0,
             seen: 0,
         }
@@ -228,7 +230,16 @@ impl<Op, Ret> Builder<Op, Ret> {
         if !self.failed.is_empty() {
             self.drop_failed();
         }
-        History { operations: self.operations, events: self.events, objects: self.objects }
+        let Self { operations, events, objects, annotations, .. } = self;
+        History { operations, events, objects, annotations }
+    }
+
+    /// Adds a note about something that happens after the last event and is not an operation: see
+    /// [`History::annotations`].
+    pub fn annotate(&mut self, text: impl Into<Arc<str>>) -> &mut Self {
+        let annotation = Annotation { position: self.position(), line: self.line, text: text.into() };
+        self.annotations.push(annotation);
+        self
     }
 
     fn close(&mut self, process: ProcessId) -> Result<OpId, HistoryError> {
@@ -260,7 +271,12 @@ impl<Op, Ret> Builder<Op, Ret> {
         let mut old = renumbered.iter();
         self.operations.retain(|_| old.next().is_some_and(Option::is_some));
         let mut events = Vec::with_capacity(self.events.len());
-        for event in &self.events {
+        let mut annotations = self.annotations.iter_mut().peekable();
+        for (old_position, event) in (0..).zip(&self.events) {
+            let here = u32::try_from(events.len()).expect("fewer than before");
+            while let Some(annotation) = annotations.next_if(|annotation| annotation.position <= old_position) {
+                annotation.position = here;
+            }
             let Some(id) = renumbered[event.op().index()] else { continue };
             let position = u32::try_from(events.len()).expect("fewer than before");
             let operation = &mut self.operations[id.index()];
@@ -272,6 +288,8 @@ impl<Op, Ret> Builder<Op, Ret> {
                 events.push(Event::ret(id));
             }
         }
+        let end = u32::try_from(events.len()).expect("fewer than before");
+        annotations.for_each(|annotation| annotation.position = end);
         self.events = events;
     }
 }

@@ -272,7 +272,7 @@ fn in_order<Op, Ret>(
             events[ret as usize] = Event::ret(id);
         }
     }
-    History { operations, events, objects }
+    History { operations, events, objects, annotations: Vec::new() }
 }
 
 #[cfg(test)]

@@ -48,13 +48,36 @@ pub type RawHistory = History<Record, Value>;
 /// - each operation has one call event and, if it returned, one return event after it;
 /// - a process has at most one open operation, except that its whole operations may overlap where several processes
 ///   return and call again at the same time ([`from_intervals`]).
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// A history may have [annotations](Self::annotations), which are for readers: they do not affect a verdict, and
+/// histories that differ only in them are equal.
+#[derive(Clone, Debug)]
 pub struct History<Op, Ret> {
     operations: Vec<Operation<Op, Ret>>,
     events: Vec<Event>,
     /// Names of the objects, indexed by [`ObjectId`]; empty if the only object has no name.
     objects: Vec<Arc<str>>,
+    annotations: Vec<Annotation>,
 }
+
+/// A note about something that happened between two events of a history and is not an operation, such as a failover.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    /// The number of events before it.
+    pub position: u32,
+    /// The line of the file that it came from; 0 if there is no line.
+    pub line: u32,
+    /// What happened. The text is not safe to display: see [`visible`].
+    pub text: Arc<str>,
+}
+
+impl<Op: PartialEq, Ret: PartialEq> PartialEq for History<Op, Ret> {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.operations, &self.events, &self.objects) == (&other.operations, &other.events, &other.objects)
+    }
+}
+
+impl<Op: Eq, Ret: Eq> Eq for History<Op, Ret> {}
 
 impl<Op, Ret> History<Op, Ret> {
     /// Returns a builder that takes the events in their order.
@@ -111,6 +134,24 @@ impl<Op, Ret> History<Op, Ret> {
         self.objects.get(object.index()).map(AsRef::as_ref)
     }
 
+    /// Returns the annotations in their order: what happened between the events, such as a failover. Histories made from
+    /// a part of the events, as by [`project`](Self::project), have none.
+    ///
+    /// ```
+    /// use trueline::history::History;
+    ///
+    /// let mut builder = History::builder();
+    /// builder.call(0, "read")?;
+    /// builder.annotate("the leader was killed");
+    /// builder.ret(0, 1)?;
+    /// let history = builder.finish();
+    /// assert_eq!(history.annotations()[0].position, 1);
+    /// # Ok::<(), trueline::history::HistoryError>(())
+    /// ```
+    pub fn annotations(&self) -> &[Annotation] {
+        &self.annotations
+    }
+
     /// Returns whether `first` returned before `second` was called. A linearization must preserve this order.
     pub fn precedes(&self, first: OpId, second: OpId) -> bool {
         self[first].return_position().is_some_and(|ret| ret < self[second].call_position())
@@ -163,7 +204,8 @@ impl<Op, Ret> History<Op, Ret> {
             let has_returned = matches!(operation.outcome, Outcome::Returned(_));
             assert_eq!(has_returned, operation.return_position().is_some(), "mapping keeps what returned");
         }
-        History { operations, events: self.events.clone(), objects: self.objects.clone() }
+        let annotations = self.annotations.clone();
+        History { operations, events: self.events.clone(), objects: self.objects.clone(), annotations }
     }
 }
 
@@ -230,7 +272,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
                 }
             }
         }
-        History { operations, events: renumbered_events, objects: self.objects.clone() }
+        History { operations, events: renumbered_events, objects: self.objects.clone(), annotations: Vec::new() }
     }
 }
 

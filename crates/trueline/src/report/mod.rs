@@ -159,13 +159,20 @@ fn explain(
                 Some((core, Some(argument))) => prose::tell(history, core, argument),
                 _ => Vec::new(),
             };
-            match verdict.evidence() {
-                Some(evidence) if told.is_empty() => match judged.partners() {
+            let Some(evidence) = verdict.evidence() else { return told };
+            let mut told = told;
+            if told.is_empty() {
+                told = match judged.partners() {
                     Some(partners) => prose::tell_partners(history, &partners),
                     None => prose::tell_evidence(history, evidence),
-                },
-                _ => told,
+                };
             }
+            // The time of the core, or of the refused operation alone.
+            let ops = argued.map_or_else(Vec::new, |(core, _)| core.shown());
+            let calls = ops.iter().chain([&evidence.refused]).map(|op| history[*op].call_position());
+            let from = calls.min().unwrap_or(evidence.event);
+            told.extend(prose::tell_annotations(history, from, evidence.event));
+            told
         }
         (Finding::Stuck(_), Some(ProgressVerdict::Rejected(evidence)), Words::All) => {
             prose::tell_progress(history, evidence)

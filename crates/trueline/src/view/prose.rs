@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use super::{Line, alternatives, shorten};
-use crate::history::{History, OpId, Operation};
+use crate::history::{Annotation, History, OpId, Operation};
 use crate::verdict::{
     Argument, Before, Core, Count, Counted, End, Evidence, Ground, NoPlace, ObjectKind, Partners, Place,
     ProgressEvidence, Proof, Reason, Role, Unfit, WhyUnfit, Witness,
@@ -146,6 +146,22 @@ pub fn tell_progress<Op: Display, Ret: Display>(
         });
     }
     teller.sentences
+}
+
+/// Returns a sentence about what happened, according to the [annotations](History::annotations), between two positions:
+/// after the event `from` and before the event `to`. Returns `None` if nothing did.
+pub fn tell_annotations<Op, Ret>(history: &History<Op, Ret>, from: u32, to: u32) -> Option<String> {
+    let between = |annotation: &&Annotation| annotation.position > from && annotation.position <= to;
+    let happened: Vec<&Annotation> = history.annotations().iter().filter(between).collect();
+    let name = |annotation: &&Annotation| match annotation.line {
+        0 => shorten(&annotation.text),
+        line => format!("{} (line {line})", shorten(&annotation.text)),
+    };
+    let mut names: Vec<String> = happened.iter().take(MOST_LISTED).map(name).collect();
+    if happened.len() > MOST_LISTED {
+        names.push(format!("and {} more", happened.len() - MOST_LISTED));
+    }
+    (!names.is_empty()).then(|| format!("Meanwhile: {}.", names.join("; ")))
 }
 
 /// Explains evidence where there is no argument: for synchronizations, for quasi linearizability, and for large cores.

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use super::text::Style;
-use super::timeline::{Bar, Mark, Outcome, Places, Timeline};
+use super::timeline::{Annotated, Bar, Mark, Outcome, Places, Timeline};
 
 /// Options for drawing a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,8 @@ const MOST_LETTERS: usize = 28;
 const FEWEST: usize = 4;
 /// If more processes than this are near the problem, only the operations that are to blame are drawn.
 const MOST_ROWS: usize = 8;
+/// The maximum number of annotations that are listed below a timeline.
+const MOST_ANNOTATIONS: usize = 8;
 
 /// The character or string for each element of the drawing.
 struct Strokes {
@@ -354,5 +356,14 @@ fn write_legend(out: &mut String, timeline: &Timeline, settings: &Settings, stro
     if let Some(state) = timeline.state_at_problem() {
         let room = settings.width.saturating_sub(30).max(20);
         let _ = writeln!(out, "  the state before it, in that order: {}", shorten(state, room, strokes.ellipsis));
+    }
+    // What happened between the first and the last event that are drawn; the last ones are closest to the problem.
+    let until = timeline.problem.as_ref().map_or(u32::MAX, |problem| problem.event);
+    let is_between = |annotation: &&Annotated| annotation.position > 0 && annotation.position <= until;
+    let happened: Vec<&Annotated> = timeline.annotations.iter().filter(is_between).collect();
+    for Annotated { line, text, .. } in &happened[happened.len().saturating_sub(MOST_ANNOTATIONS)..] {
+        let place = if *line > 0 { format!(" (line {line})") } else { String::new() };
+        let room = settings.width.saturating_sub(30).max(20);
+        let _ = writeln!(out, "  meanwhile{place}: {}", shorten(text, room, strokes.ellipsis));
     }
 }

@@ -77,6 +77,12 @@ impl<'r> Events<'r> {
         }
     }
 
+    /// Records something that happened and is not an operation.
+    pub(super) fn annotate(&mut self, line: u32, text: String) {
+        self.builder.line(line);
+        self.builder.annotate(text);
+    }
+
     /// Records the time stamp of an event.
     pub(super) fn time(&mut self, line: u32, process: u32, time: Option<&Parsed>) {
         if let Some(remarks) = &mut self.remarks {

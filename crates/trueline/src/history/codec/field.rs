@@ -115,6 +115,18 @@ pub(super) fn read_kind(kind: &Parsed) -> Result<Kind, String> {
     Err(wrong("type", kind, "invoke, ok, fail or info", "write one of these"))
 }
 
+/// Returns the text of an annotation, from the name of its process, its `f` and its `value`, as far as there are any.
+pub(super) fn annotation(process: Option<&str>, f: Option<&Parsed>, value: Option<&Parsed>) -> String {
+    let plain = |value: &Value| match value {
+        Value::Null => None,
+        Value::Text(text) => Some(text.to_string()),
+        other => Some(other.to_string()),
+    };
+    let of = |field: Option<&Parsed>| field.and_then(|field| field.as_ref().ok()).and_then(plain);
+    let parts: Vec<String> = process.map(str::to_owned).into_iter().chain(of(f)).chain(of(value)).collect();
+    parts.join(" ")
+}
+
 pub(super) fn read_process(field: &str, process: &Parsed) -> Result<u32, String> {
     match process {
         Ok(Value::Int(process)) if u32::try_from(*process).is_ok() => Ok(u32::try_from(*process).expect("just tried")),

@@ -11,7 +11,7 @@
 //! - `:fail` means that the operation did not happen: it is dropped. (For a failed `:cas`, this loses the fact that the
 //!   value was different, as in Knossos; [`jepsen_log`](super::jepsen_log) keeps it.)
 //! - `:info` means that the outcome is unknown: the operation stays pending, as do operations that are open at the end.
-//! - Events of processes whose names are not numbers (`:nemesis`) are skipped.
+//! - Events of processes whose names are not numbers (`:nemesis`) become [annotations](crate::history::History::annotations).
 //! - `:key` is the key that an operation concerns, if it is given separately from the value. For pairs of key and value
 //!   in `:value`, see [`Tuples`](super::Tuples).
 //!
@@ -26,7 +26,9 @@ use super::super::{ProcessId, RawHistory, Record, Value};
 use super::CodecError;
 use super::edn::{Item, Reader, Shape, mismatch};
 use super::events::{End, Events, Fault};
-use super::field::{Kind, Names, Parsed, quoted, read_key, read_kind, read_process, read_value, shorten, wrong};
+use super::field::{
+    Kind, Names, Parsed, annotation, quoted, read_key, read_kind, read_process, read_value, shorten, wrong,
+};
 use super::survey::{Remarks, Trap};
 use super::writing::{Edn, Keyword, Line, for_each_event, said_again};
 
@@ -235,6 +237,7 @@ pub(super) fn add(events: &mut Events<'_>, line: u32, fields: Fields, failed: Fa
         // Jepsen logs the actions of its nemesis between the operations; they are not operations.
         Some(Ok(Value::Text(name))) => {
             events.see(Trap::Nemesis, line, || format!("the process is `{}`", quoted(&name)));
+            events.annotate(line, annotation(Some(&name), f.as_ref(), value.as_ref()));
             return Ok(());
         }
         Some(process) => read_process(":process", &process)?,

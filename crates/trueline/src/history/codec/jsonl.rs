@@ -9,15 +9,20 @@
 //! ```
 //! `ok` ends an operation with the result in `result`, or in `value` if there is no `result`. `fail` means that the
 //! operation did not happen: it is dropped. `info` means that its outcome is unknown: it stays pending, as do
-//! operations that are open at the end. `time` does not affect the history. An `info` of a process whose name is not a
-//! number (Jepsen's `"nemesis"`) is skipped.
+//! operations that are open at the end. `time` does not affect the history.
+//!
+//! A line of type `note` is not an operation: it records something that happened meanwhile, such as a failover, in
+//! `value`. So does an `info` of a process whose name is not a number. See [`History::annotations`].
+//! ```json
+//! {"type":"note","value":"n2 is the leader","time":127}
+//! ```
 //!
 //! **Whole operations**, in any order, with the times of call and return:
 //! ```json
 //! {"process":0,"f":"dequeue","value":null,"result":5,"call":10,"return":20}
 //! ```
 //! If `return` is null or absent, the operation is pending. Ties in time are overlaps. An optional integer `id` must be
-//! unique.
+//! unique. Here, a note needs a `time`.
 //!
 //! Either may also be a JSON array of such objects, as Jepsen's and Elle's tools write it.
 //!
@@ -37,13 +42,13 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 #[expect(unused_imports, reason = "documentation names it")]
 use super::super::Builder;
 use super::super::interval::{from_named_intervals, in_lanes, widen};
-use super::super::{EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
+use super::super::{Annotation, EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
 use super::CodecError;
 use super::document;
 use super::events::{End, Events, Fault};
 use super::field::{
-    Kind, Names, Parsed, Unfit, named_object, quoted, read_kind, read_name, read_object, read_process, read_record,
-    read_time, read_value, wrong,
+    Kind, Names, Parsed, Unfit, annotation, named_object, quoted, read_kind, read_name, read_object, read_process,
+    read_record, read_time, read_value, wrong,
 };
 use super::json::{LIST, Node, Object, ValueSeed, syntax_message, twice};
 use super::lines::Lines;
@@ -400,6 +405,8 @@ pub(super) struct File<'r> {
     remarks: Option<&'r mut Remarks>,
     /// Whether lines name an object, as determined by the first line.
     named: Option<bool>,
+    /// Annotations with their lines and times, as long as the positions of events are not known.
+    annotations: Vec<(u32, Option<i64>, String)>,
     /// Whether the file does not name processes: then operations that overlap are assigned to different processes.
     without_processes: bool,
 }
@@ -440,7 +447,24 @@ impl<'r> File<'r> {
         }
     }
 
+    /// Records something that happened and is not an operation.
+    fn annotate(&mut self, line: u32, time: Option<i64>, text: String) {
+        match &mut self.content {
+            Content::Events(events) => events.annotate(line, text),
+            Content::Nothing | Content::Operations(_) => self.annotations.push((line, time, text)),
+        }
+    }
+
     pub(super) fn add(&mut self, number: u32, mut fields: Fields) -> Result<(), Fault> {
+        if matches!(&fields.kind, Some(Ok(Value::Text(kind))) if &**kind == "note") {
+            let text = annotation(None, fields.f.as_ref(), fields.value.as_ref());
+            let time = read_time("time", fields.time.take())?;
+            if time.is_none() && matches!(self.content, Content::Operations(_)) {
+                return Err("the note has no `time`, which gives its place among whole operations; give it".into());
+            }
+            self.annotate(number, time, text);
+            return Ok(());
+        }
         let is_event = match (&fields.kind, &fields.call) {
             (Some(_), None) => true,
             (None, Some(_)) => false,
@@ -466,6 +490,12 @@ impl<'r> File<'r> {
             // Jepsen logs the actions of its nemesis between the operations; they are not operations.
             (Err(_), Some(Kind::Info)) if matches!(fields.process, Some(Ok(Value::Text(_)))) => {
                 self.see(Trap::Nemesis, number, || "the process has a name".to_owned());
+                let name = match &fields.process {
+                    Some(Ok(Value::Text(name))) => Some(&**name),
+                    _ => None,
+                };
+                let text = annotation(name, fields.f.as_ref(), fields.value.as_ref());
+                self.annotate(number, read_time("time", fields.time.take()).unwrap_or_default(), text);
                 return Ok(());
             }
             (Err(message), _) => return Err(message.into()),
@@ -487,7 +517,11 @@ impl<'r> File<'r> {
         let object = object.as_deref();
         if matches!(self.content, Content::Nothing) {
             self.content = if is_event {
-                Content::Events(Events::new(self.remarks.take()))
+                let mut events = Events::new(self.remarks.take());
+                for (line, _, text) in std::mem::take(&mut self.annotations) {
+                    events.annotate(line, text);
+                }
+                Content::Events(events)
             } else {
                 Content::Operations(Operations::default())
             };
@@ -526,11 +560,33 @@ impl<'r> File<'r> {
                     from_named_intervals(intervals.clone(), objects.clone())?;
                     intervals = widen(intervals, skew);
                 }
-                from_named_intervals(intervals, objects)?
+                let places = places(&intervals, self.annotations);
+                let mut history = from_named_intervals(intervals, objects)?;
+                history.annotations = places;
+                history
             }
         };
         Ok(history)
     }
+}
+
+/// Returns annotations of whole operations at the positions that their times give. Annotations without a time are left
+/// out, and those at the time of an event come after it.
+fn places(intervals: &[Interval<Record, Value>], annotations: Vec<(u32, Option<i64>, String)>) -> Vec<Annotation> {
+    let mut timed: Vec<(i64, u32, String)> =
+        annotations.into_iter().filter_map(|(line, time, text)| Some((time?, line, text))).collect();
+    if timed.is_empty() {
+        return Vec::new();
+    }
+    timed.sort();
+    let returns = intervals.iter().filter_map(|interval| interval.ret.as_ref().map(|(ret, _)| *ret));
+    let mut times: Vec<i64> = intervals.iter().map(|interval| interval.call).chain(returns).collect();
+    times.sort_unstable();
+    let place = |(time, line, text): (i64, u32, String)| {
+        let before = times.partition_point(|event| *event <= time);
+        Annotation { position: u32::try_from(before).unwrap_or(u32::MAX), line, text: text.into() }
+    };
+    timed.into_iter().map(place).collect()
 }
 
 /// The process of operations that name none, until all are known.
@@ -893,5 +949,35 @@ mod tests {
         }
         let error = read(io::BufReader::new(Counted(0))).expect_err("it never ends");
         assert!(error.to_string().contains("longer than 16 MiB"), "{error}");
+    }
+
+    #[test]
+    fn notes_have_places_between_events() {
+        let places = |text: &str| -> Vec<(u32, u32, String)> {
+            let history = read(text.as_bytes()).unwrap_or_else(|error| panic!("{error} in {text}"));
+            let of = |annotation: &Annotation| (annotation.position, annotation.line, annotation.text.to_string());
+            history.annotations().iter().map(of).collect()
+        };
+        let note = |position, line, text: &str| (position, line, text.to_owned());
+        // The failed operation and its events are dropped.
+        let events = r#"{"type":"note","value":"begin"}
+{"process":0,"type":"invoke","f":"read"}
+{"process":1,"type":"invoke","f":"write","value":1}
+{"process":"nemesis","type":"info","f":"kill","value":["n1"]}
+{"process":1,"type":"fail","f":"write"}
+{"process":0,"type":"ok","value":null}
+{"type":"note","f":"end"}"#;
+        let expected = [note(0, 1, "begin"), note(1, 4, r#"nemesis kill ["n1"]"#), note(2, 7, "end")];
+        assert_eq!(places(events), expected);
+        // Whole operations are in any order, and so are notes.
+        let whole = r#"{"type":"note","value":"late","time":25}
+{"process":0,"f":"read","call":20,"return":30}
+{"type":"note","value":"with an event","time":20}
+{"process":1,"f":"read","call":0,"return":10}
+{"process":"nemesis","type":"info","f":"heal","value":{"n1":1}}"#;
+        assert_eq!(places(whole), [note(3, 3, "with an event"), note(3, 1, "late")]);
+        let without_time = "{\"process\":0,\"f\":\"read\",\"call\":20}\n{\"type\":\"note\",\"value\":1}";
+        let error = read(without_time.as_bytes()).expect_err("it has no place");
+        assert!(error.to_string().contains("`time`"), "{error}");
     }
 }

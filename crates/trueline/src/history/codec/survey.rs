@@ -36,7 +36,7 @@ pub enum Trap {
     Failed,
     /// An operation whose outcome is unknown: it is pending.
     Info,
-    /// An event of a process whose name is not a number, such as Jepsen's nemesis: it is skipped.
+    /// An event of a process whose name is not a number, such as Jepsen's nemesis: it is an annotation.
     Nemesis,
     /// A vector or list around the events.
     Container,

@@ -28,6 +28,13 @@ pub(super) fn write(timeline: &Timeline, core_first: bool) -> String {
     });
     write_texts(&mut out, timeline);
     write_events(&mut out, timeline);
+    field(&mut out, "annotations", |out| {
+        list(out, &timeline.annotations, |out, annotation| {
+            let _ = write!(out, "[{},{},", annotation.position, annotation.line);
+            string(out, &annotation.text);
+            out.push(']');
+        });
+    });
     write_order(&mut out, timeline);
     let core = (0_u32..).zip(&timeline.bars).filter(|(_, bar)| bar.core);
     field(&mut out, "core", |out| list(out, core, |out, (index, _)| number(out, index)));

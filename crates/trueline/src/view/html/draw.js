@@ -1,7 +1,10 @@
 // Drawing. A view is what is seen: `x` and `y` are the cell and the pixel at its upper left, `scale` is pixels for a cell.
 
-// The height of the axis, which stays at the top.
-const HEAD = 26;
+// The height of the axis, and of the strip with the annotations below it. Both stay at the top.
+const AXIS = 26, STRIP = 18;
+
+function headOf(model) { return model.data.annotations.length ? AXIS + STRIP : AXIS; }
+
 // A bar of fewer pixels is only a mark.
 const SMALL = 12;
 
@@ -23,8 +26,8 @@ function readColors(element) {
   const style = getComputedStyle(element);
   const colors = {};
   for (const name of ["paper", "ink", "soft", "line", "row", "bar", "barline", "small", "bartext", "core", "coreline", "wrong", "wrongline",
-    "point", "pointtext", "path", "match", "focus"]) {
-    colors[name] = style.getPropertyValue("--" + name).trim();
+    "point", "pointtext", "path", "match", "focus", "meanwhile"]) {
+    colours[name] = style.getPropertyValue("--" + name).trim();
   }
   return colors;
 }
@@ -41,7 +44,7 @@ function firstBehind(bars, right, cell) {
 
 function laneTops(scene, model) {
   const tops = new Float64Array(model.lanes.length).fill(NONE);
-  let top = HEAD + 6;
+  let top = headOf(model) + 6;
   for (const row of scene.places.rows) {
     const { first, lanes } = model.rows[row];
     for (let lane = 0; lane < lanes; lane++) {
@@ -137,11 +140,30 @@ function drawScene(context, scene, model, size) {
       context.setLineDash([3, 4]);
       context.lineWidth = 1;
       context.beginPath();
-      context.moveTo(x, HEAD);
+      context.moveTo(x, AXIS);
       context.lineTo(x, height);
       context.stroke();
       context.setLineDash([]);
     }
+  }
+
+  // What happened meanwhile.
+  const { annotations } = places;
+  const firstSeen = annotations.findIndex((cell) => cell >= seenLeft);
+  if (firstSeen >= 0) {
+    context.strokeStyle = colours.meanwhile;
+    context.lineWidth = 1;
+    context.setLineDash([1, 3]);
+    context.beginPath();
+    for (let index = firstSeen, last = -Infinity; index < annotations.length && annotations[index] <= seenRight; index++) {
+      const x = Math.round(toX(annotations[index])) - 0.5;
+      if (x - last < 2) continue;
+      last = x;
+      context.moveTo(x, AXIS);
+      context.lineTo(x, height);
+    }
+    context.stroke();
+    context.setLineDash([]);
   }
 
   // Those that took effect together.
@@ -378,16 +400,16 @@ function drawAxis(context, scene, model, width) {
   const { places, colors, view, gutter } = scene;
   const { cells, marks, edge } = places;
   const toX = (cell) => gutter + (cell - view.x) * view.scale;
-  context.fillStyle = colors.paper;
-  context.fillRect(0, 0, width, HEAD);
-  context.strokeStyle = colors.line;
+  context.fillStyle = colours.paper;
+  context.fillRect(0, 0, width, AXIS);
+  context.strokeStyle = colours.line;
   context.lineWidth = 1;
   context.beginPath();
-  context.moveTo(0, HEAD - 0.5);
-  context.lineTo(width, HEAD - 0.5);
+  context.moveTo(0, AXIS - 0.5);
+  context.lineTo(width, AXIS - 0.5);
   context.stroke();
   context.font = '11px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
-  const middle = HEAD / 2 - 1;
+  const middle = AXIS / 2 - 1;
   // The problem has the first claim to the room.
   let from = Infinity, to = -Infinity;
   if (edge !== NONE) {
@@ -400,7 +422,7 @@ function drawAxis(context, scene, model, width) {
       context.textAlign = "center";
       context.fillStyle = colors.wrongline;
       context.fillText(text, at, middle);
-      context.fillRect(x - 0.5, HEAD - 6, 1, 6);
+      context.fillRect(x - 0.5, AXIS - 6, 1, 6);
     }
   }
   context.textAlign = "center";
@@ -417,7 +439,7 @@ function drawAxis(context, scene, model, width) {
     const text = String(marks[index]), half = context.measureText(text).width / 2;
     if (x - half >= free && x + half < width && (x + half < from || x - half > to)) {
       context.fillText(text, x, middle);
-      context.fillRect(x - 0.5, HEAD - 6, 1, 6);
+      context.fillRect(x - 0.5, AXIS - 6, 1, 6);
       free = x + half + 60;
     }
     // Continue with the first event that may have room.
@@ -430,10 +452,50 @@ function drawAxis(context, scene, model, width) {
     index = least;
   }
   context.textAlign = "left";
-  context.fillStyle = colors.paper;
-  context.fillRect(0, 0, gutter, HEAD - 1);
-  context.fillStyle = colors.soft;
+  if (model.data.annotations.length) drawAnnotations(context, scene, model, width);
+  context.fillStyle = colours.paper;
+  context.fillRect(0, 0, gutter, AXIS - 1);
+  context.fillStyle = colours.soft;
   context.fillText("event", 16, middle);
+}
+
+// The strip with what happened meanwhile. Each text has the room up to the next.
+function drawAnnotations(context, scene, model, width) {
+  const { places, colours, view, gutter } = scene;
+  const toX = (cell) => gutter + (cell - view.x) * view.scale;
+  context.fillStyle = colours.paper;
+  context.fillRect(0, AXIS, width, STRIP);
+  const letter = context.measureText("n").width;
+  const middle = AXIS + STRIP / 2;
+  const { annotations } = model.data;
+  context.fillStyle = colours.meanwhile;
+  for (let index = 0; index < annotations.length; index++) {
+    const x = toX(places.annotations[index]);
+    if (x > width) break;
+    // Of several in one place, the last has the room.
+    const next = index + 1 < annotations.length ? Math.min(width, toX(places.annotations[index + 1])) : width;
+    if (next < gutter) continue;
+    if (x >= gutter) {
+      context.beginPath();
+      context.moveTo(x - 4, middle - 4);
+      context.lineTo(x + 4, middle - 4);
+      context.lineTo(x, middle + 4);
+      context.fill();
+    }
+    const from = Math.max(x + 7, gutter + 4), room = Math.floor((next - from - 6) / letter);
+    const text = annotations[index][2];
+    if (room >= 3) context.fillText(text.length > room ? text.slice(0, room - 1) + "…" : text, from, middle + 0.5);
+  }
+  context.strokeStyle = colours.line;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(0, AXIS + STRIP - 0.5);
+  context.lineTo(width, AXIS + STRIP - 0.5);
+  context.stroke();
+  context.fillStyle = colours.paper;
+  context.fillRect(0, AXIS, gutter, STRIP - 1);
+  context.fillStyle = colours.soft;
+  context.fillText("meanwhile", 16, middle, gutter - 20);
 }
 
 // The groups whose points are among some steps.

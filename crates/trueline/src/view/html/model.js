@@ -203,7 +203,16 @@ function place(model, visible) {
     }
   }
   links.sort((one, other) => one.x - other.x);
-  return { left, right, point, width, byLane, rows, edge, links, cells, marks, steps: shown.map((group) => group[0]) };
+  // An annotation is before the first visible event after it.
+  const annotations = data.annotations.map(([position]) => {
+    let low = 0, high = marks.length;
+    while (low < high) {
+      const half = (low + high) >> 1;
+      if (marks[half] < position) low = half + 1; else high = half;
+    }
+    return low < marks.length ? cells[marks[low]] : width;
+  });
+  return { left, right, point, width, byLane, rows, edge, links, cells, marks, annotations, steps: shown.map((group) => group[0]) };
 }
 
 // What differs between two texts, in whole words: [same before, gone, new, same behind].

@@ -43,7 +43,7 @@ function start() {
     const width = printing || canvas.parentElement.clientWidth;
     const lanes = scene.places.rows.reduce((sum, row) => sum + model.rows[row].lanes, 0);
     const room = printing ? 4000 : Math.max(150, Math.min(window.innerHeight * 0.46, window.innerHeight - 380));
-    scene.metrics = rowMetrics(lanes, room - HEAD - 12, model.order.length > 0);
+    scene.metrics = rowMetrics(lanes, room - headOf(model) - 12, model.order.length > 0);
     laneTops(scene, model);
     const height = Math.min(Math.max(scene.height, 110), Math.max(room, 110));
     size = { width, height };
@@ -134,7 +134,7 @@ function start() {
     }
     let y = view.y;
     const top = tops[model.lane[bar]];
-    if (top - y < HEAD || top + metrics.lane - y > size.height) y = top - size.height / 2;
+    if (top - y < headOf(model) || top + metrics.lane - y > size.height) y = top - size.height / 2;
     moveTo(x, y, target);
   }
 
@@ -250,6 +250,31 @@ function start() {
     }
   }
 
+  // What happened meanwhile, as a list.
+  function showAnnotations() {
+    const { annotations } = data, most = 200;
+    if (!annotations.length) return;
+    const card = byId("meanwhile"), list = element("ol");
+    card.hidden = false;
+    card.append(element("h2", "What happened meanwhile"));
+    annotations.slice(0, most).forEach(([position, line, text], index) => {
+      const item = element("li"), button = element("button");
+      const said = element("span", text, "mono");
+      said.dir = "ltr";
+      said.title = text;
+      button.append(element("span", String(position), "number"), said, element("span", line ? "line " + line : "", "after"));
+      button.title = "before event " + position;
+      button.addEventListener("click", () => {
+        const scale = Math.max(scene.view.scale, readable());
+        moveTo(scene.places.annotations[index] - room() / scale / 2, scene.view.y, scale);
+      });
+      item.append(button);
+      list.append(item);
+    });
+    card.append(list);
+    if (annotations.length > most) card.append(element("p", annotations.length - most + " more are not listed.", "note"));
+  }
+
   // The legend: the signs that this page has.
   function showLegend() {
     const legend = byId("legend");
@@ -270,6 +295,7 @@ function start() {
     if (data.others) add("other", "not on " + data.subject);
     if (model.order.length) add("number", problem ? "place in an order that works so far" : "place in an order that works", "1");
     if (data.together.length) add("link", "took effect together");
+    if (data.annotations.length) add("meanwhile", "something that happened meanwhile", "▼");
     if (problem && problem.anticipated.length) add("missing", "should have taken effect together");
     legend.append(element("li", "Events are in their order; distances are not times."));
   }
@@ -719,6 +745,7 @@ function start() {
   // The beginning.
 
   showLegend();
+  showAnnotations();
   applyFilters();
   if (firstProblem() !== NONE && visible[firstProblem()]) {
     select(firstProblem());

@@ -90,9 +90,14 @@ impl Timeline {
         let mut events: Vec<Edge> = Vec::new();
         // The position, among the remaining events, of the problem.
         let mut event = 0;
+        let mut annotations = self.annotations.clone();
+        let mut left = annotations.iter_mut().peekable();
         for (position, edge) in (0..).zip(&self.events) {
             let Some(bar) = new(&edge.bar) else { continue };
             let here = number(events.len());
+            while let Some(annotation) = left.next_if(|annotation| annotation.position <= position) {
+                annotation.position = here;
+            }
             match edge.kind {
                 EventKind::Call => bars[bar as usize].call = here,
                 EventKind::Return => bars[bar as usize].ret = Some(here),
@@ -105,6 +110,7 @@ impl Timeline {
         if self.problem.as_ref().is_some_and(|problem| problem.event as usize >= self.events.len()) {
             event = number(events.len());
         }
+        left.for_each(|annotation| annotation.position = number(events.len()));
         let mut used = vec![false; self.rows.len()];
         for bar in &bars {
             used[bar.row as usize] = true;
@@ -147,6 +153,7 @@ impl Timeline {
             left_out: self.left_out + self.bars.len() - bars.len(),
             bars,
             events,
+            annotations,
             order: groups.concat(),
             together,
             problem,

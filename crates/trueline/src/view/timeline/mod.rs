@@ -47,8 +47,8 @@ pub use crate::history::visible;
 pub use place::{Places, Point};
 
 use super::{Finding, Report};
-use crate::history::{EventKind, History, ObjectId, OpId, Operation, Record, Shown};
-use crate::verdict::{Core, Evidence, Judgment, Passed, ProgressVerdict, Verdict, Witness, groups};
+use crate::history::{Annotation, EventKind, History, ObjectId, OpId, Operation, Record, Shown};
+use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Verdict, Witness, groups};
 
 /// A history and its judgment, ready to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +83,8 @@ pub struct Timeline {
     /// Calls and returns in their order, each as the beginning or the end of a bar.
     #[doc(hidden)]
     pub events: Vec<Edge>,
+    /// What happened between the events, such as a failover.
+    pub annotations: Vec<Annotated>,
     /// The bars in the order of the known linearization: the witness, or the longest prefix.
     #[doc(hidden)]
     pub order: Vec<u32>,
@@ -204,6 +206,17 @@ pub struct Edge {
     pub bar: u32,
     /// Whether the bar begins (a call) or ends (a return).
     pub kind: EventKind,
+}
+
+/// Something that happened between two events and is not an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotated {
+    /// The number of events of the timeline before it.
+    pub position: u32,
+    /// The line of the file that it came from; 0 if there is no line.
+    pub line: u32,
+    /// What happened.
+    pub text: String,
 }
 
 /// The problem in a rejected history.
@@ -384,8 +397,13 @@ impl Timeline {
         // Bars are in the order of their operations, which is the order of their calls.
         let mut next = 0;
         let mut numbers = vec![u32::MAX; history.len()];
-        for event in history.events().iter().filter(|event| keeps(event.op())) {
+        let mut annotations = Vec::new();
+        let mut left = history.annotations().iter().peekable();
+        for (position, event) in (0..).zip(history.events()).filter(|(_, event)| keeps(event.op())) {
             let here = number(events.len());
+            while let Some(annotation) = left.next_if(|annotation| annotation.position <= position) {
+                annotations.push(Annotated::new(annotation, here));
+            }
             let bar = &mut numbers[event.op().index()];
             match event.kind() {
                 EventKind::Call => {
@@ -397,6 +415,7 @@ impl Timeline {
             }
             events.push(Edge { bar: *bar, kind: event.kind() });
         }
+        annotations.extend(left.map(|annotation| Annotated::new(annotation, number(events.len()))));
         let rows = processes.iter().map(|process| Row { label: format!("process {process}"), lanes: 1 }).collect();
         let mut timeline = Self {
             title: String::new(),
@@ -410,6 +429,7 @@ impl Timeline {
             left_out: history.len() - bars.len(),
             bars,
             events,
+            annotations,
             order: Vec::new(),
             together: Vec::new(),
             problem: None,
@@ -641,6 +661,12 @@ impl Timeline {
     pub fn state_at_problem(&self) -> Option<&str> {
         let at_the_end = || self.states.last().filter(|passed| self.linearized == Some(passed.op));
         self.problem.as_ref().and_then(|_| at_the_end()).map(|passed| &*passed.after)
+    }
+}
+
+impl Annotated {
+    fn new(annotation: &Annotation, position: u32) -> Self {
+        Self { position, line: annotation.line, text: visible(&annotation.text) }
     }
 }
 
