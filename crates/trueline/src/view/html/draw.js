@@ -27,7 +27,7 @@ function readColors(element) {
   const colors = {};
   for (const name of ["paper", "ink", "soft", "line", "row", "bar", "barline", "small", "bartext", "core", "coreline", "wrong", "wrongline",
     "point", "pointtext", "path", "match", "focus", "meanwhile"]) {
-    colours[name] = style.getPropertyValue("--" + name).trim();
+    colors[name] = style.getPropertyValue("--" + name).trim();
   }
   return colors;
 }
@@ -151,7 +151,7 @@ function drawScene(context, scene, model, size) {
   const { annotations } = places;
   const firstSeen = annotations.findIndex((cell) => cell >= seenLeft);
   if (firstSeen >= 0) {
-    context.strokeStyle = colours.meanwhile;
+    context.strokeStyle = colors.meanwhile;
     context.lineWidth = 1;
     context.setLineDash([1, 3]);
     context.beginPath();
@@ -400,9 +400,9 @@ function drawAxis(context, scene, model, width) {
   const { places, colors, view, gutter } = scene;
   const { cells, marks, edge } = places;
   const toX = (cell) => gutter + (cell - view.x) * view.scale;
-  context.fillStyle = colours.paper;
+  context.fillStyle = colors.paper;
   context.fillRect(0, 0, width, AXIS);
-  context.strokeStyle = colours.line;
+  context.strokeStyle = colors.line;
   context.lineWidth = 1;
   context.beginPath();
   context.moveTo(0, AXIS - 0.5);
@@ -453,22 +453,22 @@ function drawAxis(context, scene, model, width) {
   }
   context.textAlign = "left";
   if (model.data.annotations.length) drawAnnotations(context, scene, model, width);
-  context.fillStyle = colours.paper;
+  context.fillStyle = colors.paper;
   context.fillRect(0, 0, gutter, AXIS - 1);
-  context.fillStyle = colours.soft;
+  context.fillStyle = colors.soft;
   context.fillText("event", 16, middle);
 }
 
 // The strip with what happened meanwhile. Each text has the room up to the next.
 function drawAnnotations(context, scene, model, width) {
-  const { places, colours, view, gutter } = scene;
+  const { places, colors, view, gutter } = scene;
   const toX = (cell) => gutter + (cell - view.x) * view.scale;
-  context.fillStyle = colours.paper;
+  context.fillStyle = colors.paper;
   context.fillRect(0, AXIS, width, STRIP);
   const letter = context.measureText("n").width;
   const middle = AXIS + STRIP / 2;
   const { annotations } = model.data;
-  context.fillStyle = colours.meanwhile;
+  context.fillStyle = colors.meanwhile;
   for (let index = 0; index < annotations.length; index++) {
     const x = toX(places.annotations[index]);
     if (x > width) break;
@@ -486,15 +486,15 @@ function drawAnnotations(context, scene, model, width) {
     const text = annotations[index][2];
     if (room >= 3) context.fillText(text.length > room ? text.slice(0, room - 1) + "…" : text, from, middle + 0.5);
   }
-  context.strokeStyle = colours.line;
+  context.strokeStyle = colors.line;
   context.lineWidth = 1;
   context.beginPath();
   context.moveTo(0, AXIS + STRIP - 0.5);
   context.lineTo(width, AXIS + STRIP - 0.5);
   context.stroke();
-  context.fillStyle = colours.paper;
+  context.fillStyle = colors.paper;
   context.fillRect(0, AXIS, gutter, STRIP - 1);
-  context.fillStyle = colours.soft;
+  context.fillStyle = colors.soft;
   context.fillText("meanwhile", 16, middle, gutter - 20);
 }
 

@@ -48,7 +48,7 @@ pub use place::{Places, Point};
 
 use super::{Finding, Report};
 use crate::history::{Annotation, EventKind, History, ObjectId, OpId, Operation, Record, Shown};
-use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Verdict, Witness, groups};
+use crate::verdict::{Core, Evidence, Judgment, Passed, ProgressVerdict, Verdict, Witness, groups};
 
 /// A history and its judgment, ready to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
