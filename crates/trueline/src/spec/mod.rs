@@ -68,7 +68,6 @@ use std::hash::Hash;
 
 use smallvec::{SmallVec, smallvec};
 
-#[doc(hidden)]
 pub use array::{Array, ArrayOp, ArrayRet};
 pub use bag::{Bag, BagOp, BagRet};
 pub use bounded_queue::{BoundedQueue, BoundedQueueOp, BoundedQueueRet};
@@ -77,14 +76,11 @@ pub use container::ContainerRet;
 pub use counter::{Counter, CounterOp, CounterRet};
 pub use deque::{Deque, DequeOp, DequeRet};
 pub use fetch_add::{FetchAdd, FetchAddOp};
-#[doc(hidden)]
 pub use kv::{Kv, KvOp, KvRet};
 pub use log::{Log, LogOp, LogRet};
 pub use map::{Map, MapOp, MapRet};
 pub use model::{FromModel, Model};
-#[doc(hidden)]
 pub use multi_register::{MicroOp, MultiRegister, MultiRegisterOp, MultiRegisterRet};
-#[doc(hidden)]
 pub use multiset::{Multiset, MultisetOp, MultisetRet};
 pub use mutex::{LockRet, Mutex, MutexOp};
 pub use once_cell::{OnceCell, OnceCellOp, OnceCellRet};

@@ -56,6 +56,15 @@ pub struct Partners {
     pub unfit: Vec<Unfit>,
 }
 
+impl Partners {
+    /// Returns the reason, given the executions that need partners, those that may be partners, and those that nearly
+    /// fit.
+    #[doc(hidden)]
+    pub fn new(needing: Vec<OpId>, partners: Vec<OpId>, unfit: Vec<Unfit>) -> Self {
+        Self { needing, partners, unfit }
+    }
+}
+
 /// An execution that cannot have been another's partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -64,6 +73,14 @@ pub struct Unfit {
     pub op: OpId,
     /// The reason why it cannot have been the partner.
     pub why: WhyUnfit,
+}
+
+impl Unfit {
+    /// Returns an execution, and the reason why it does not fit.
+    #[doc(hidden)]
+    pub fn new(op: OpId, why: WhyUnfit) -> Self {
+        Self { op, why }
+    }
 }
 
 /// The reason why an execution cannot have been another's partner.

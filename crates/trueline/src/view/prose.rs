@@ -75,11 +75,7 @@ pub fn tell<Op: Display, Ret: Display>(
 /// builder.call(1, "receive()")?;
 /// builder.ret(0, "ok")?;
 /// builder.ret(1, "2")?;
-/// let partners = Partners {
-///     needing: vec![OpId(1)],
-///     partners: Vec::new(),
-///     unfit: vec![Unfit { op: OpId(0), why: WhyUnfit::Result }],
-/// };
+/// let partners = Partners::new(vec![OpId(1)], Vec::new(), vec![Unfit::new(OpId(0), WhyUnfit::Result)]);
 /// assert_eq!(
 ///     prose::tell_partners(&builder.finish(), &partners),
 ///     [

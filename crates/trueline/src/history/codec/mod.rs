@@ -40,6 +40,7 @@ use super::{HistoryError, RawHistory};
 
 pub use detect::detect;
 pub use mapping::Mapping;
+#[doc(hidden)]
 pub use survey::{Occurrences, Survey, Trap, survey};
 pub use tuples::Tuples;
 pub use writing::{Target, write};

@@ -18,10 +18,8 @@
 //! builder.call(1, "read()")?;
 //! builder.ret(1, "1")?;
 //! builder.ret(0, "ok")?;
-//! let judgment: Judgment<String> = Judgment {
-//!     verdict: Verdict::Accepted(Witness::one_by_one(vec![OpId(0), OpId(1)])),
-//!     stats: Stats::default(),
-//! };
+//! let witness = Witness::one_by_one(vec![OpId(0), OpId(1)]);
+//! let judgment: Judgment<String> = Judgment::new(Verdict::Accepted(witness), Stats::default());
 //! let timeline = Timeline::new(&builder.finish(), Label::of).with_judgment(&judgment);
 //! assert_eq!(timeline.bars[1].step, Some(2)); // the read is second
 //! let picture = terminal::render(&timeline, &Settings::default());
