@@ -108,7 +108,8 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
 
 /// Writes a history as a vector of maps, one on each line.
 pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
-    let mut before = "[";
+    output.write_all(b"[")?;
+    let mut before = "";
     for_each_event(history, |operation, line| {
         output.write_all(before.as_bytes())?;
         before = "\n ";

@@ -118,7 +118,11 @@ pub(super) fn read_with(
 /// because events cannot express that; [`write_operations`] can.
 pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     let mut open: HashMap<ProcessId, bool> = HashMap::new();
-    for event in history.events() {
+    let mut annotations = history.annotations().iter().peekable();
+    for (position, event) in (0..).zip(history.events()) {
+        while let Some(annotation) = annotations.next_if(|annotation| annotation.position <= position) {
+            writeln!(output, r#"{{"type":"note","value":{}}}"#, Text(&annotation.text))?;
+        }
         let operation = &history[event.op()];
         let process = operation.process;
         let record = &operation.op;
@@ -152,6 +156,9 @@ pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<
             }
         }
     }
+    for annotation in annotations {
+        writeln!(output, r#"{{"type":"note","value":{}}}"#, Text(&annotation.text))?;
+    }
     output.flush()
 }
 
@@ -181,6 +188,12 @@ pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Res
             }
             _ => writeln!(output, r#","call":{call},"return":null}}"#)?,
         }
+    }
+    for annotation in history.annotations() {
+        // A note at the time of an event comes after it.
+        let time = annotation.position.checked_sub(1).map(|before| times[before as usize]);
+        let time = time.map_or_else(|| "-1".to_owned(), |time| time.to_string());
+        writeln!(output, r#"{{"type":"note","value":{},"time":{time}}}"#, Text(&annotation.text))?;
     }
     output.flush()
 }
@@ -976,6 +989,16 @@ mod tests {
 {"process":1,"f":"read","call":0,"return":10}
 {"process":"nemesis","type":"info","f":"heal","value":{"n1":1}}"#;
         assert_eq!(places(whole), [note(3, 3, "with an event"), note(3, 1, "late")]);
+        for text in [events, whole] {
+            let texts = |text| places(text).into_iter().map(|(position, _, text)| (position, text)).collect::<Vec<_>>();
+            let history = read(text.as_bytes()).expect("it was read before");
+            let (mut as_events, mut as_operations) = (Vec::new(), Vec::new());
+            write_events(&history, &mut as_events).expect("memory is enough");
+            write_operations(&history, &mut as_operations).expect("memory is enough");
+            for written in [as_events, as_operations] {
+                assert_eq!(texts(std::str::from_utf8(&written).expect("it is text")), texts(text));
+            }
+        }
         let without_time = "{\"process\":0,\"f\":\"read\",\"call\":20}\n{\"type\":\"note\",\"value\":1}";
         let error = read(without_time.as_bytes()).expect_err("it has no place");
         assert!(error.to_string().contains("`time`"), "{error}");

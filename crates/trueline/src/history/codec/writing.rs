@@ -292,6 +292,24 @@ mod tests {
     }
 
     #[test]
+    fn a_history_without_operations_can_be_read_again() {
+        let empty = RawHistory::builder().finish();
+        for (target, format) in [
+            (Target::Jsonl, Format::Jsonl),
+            (Target::Operations, Format::Jsonl),
+            (Target::Jepsen, Format::Jepsen),
+            (Target::JepsenLog, Format::JepsenLog),
+            (Target::PorcupineKv, Format::PorcupineKv),
+            (Target::PorcupineJson, Format::PorcupineJson),
+            (Target::Events, Format::Events),
+        ] {
+            let mut written = Vec::new();
+            write(&empty, target, &mut written).expect("to memory");
+            assert_eq!(read(&written[..], format).expect("it is a history").len(), 0, "{target:?}");
+        }
+    }
+
+    #[test]
     fn a_disk_that_is_full_at_any_byte_is_an_error() {
         let text = br#"{"process":0,"type":"invoke","f":"put","key":"k","value":1}
 {"process":1,"type":"invoke","f":"get","key":"k"}
