@@ -995,8 +995,8 @@ mod tests {
             let (mut as_events, mut as_operations) = (Vec::new(), Vec::new());
             write_events(&history, &mut as_events).expect("memory is enough");
             write_operations(&history, &mut as_operations).expect("memory is enough");
-            for written in [as_events, as_operations] {
-                assert_eq!(texts(std::str::from_utf8(&written).expect("it is text")), texts(text));
+            for written in [&as_events, &as_operations] {
+                assert_eq!(texts(std::str::from_utf8(written).expect("it is text")), texts(text));
             }
         }
         let without_time = "{\"process\":0,\"f\":\"read\",\"call\":20}\n{\"type\":\"note\",\"value\":1}";
