@@ -176,7 +176,7 @@ mod explored {
         // Choices drawn from a seed are lucky soon; among all choices, some never are.
         let outcome = explored(true, Exploration::new());
         assert!(outcome.failure.is_none() && outcome.undecided == 0, "{outcome:?}");
-        let outcome = explored(true, Exploration::new().search(Search::Exhaustive));
+        let outcome = explored(true, Exploration::new().search(Search::Unreduced));
         assert!(outcome.failure.is_none() && outcome.undecided > 0, "{outcome:?}");
         let failure = explored(false, Exploration::new()).failure.expect("it has no end");
         assert_eq!(failure.kind, FailureKind::Diverged(300));
