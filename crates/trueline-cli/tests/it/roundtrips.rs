@@ -47,7 +47,8 @@ fn operations(history: &RawHistory) -> String {
     String::from_utf8(text).expect("text")
 }
 
-/// Returns the operations without the results that EDN repeats: a result that equals the argument is removed.
+/// Returns the operations without the results that EDN repeats: a result that equals the argument is removed. Notes are
+/// not operations, and only JSON lines hold them.
 fn without_said_again(operations: &str) -> Vec<serde_json::Value> {
     let succeeded = |operation: &serde_json::Value| match operation["f"].as_str().expect("a name") {
         "cas" => operation["result"] == true,
@@ -55,8 +56,9 @@ fn without_said_again(operations: &str) -> Vec<serde_json::Value> {
     };
     operations
         .lines()
-        .map(|line| {
-            let mut operation = json(line);
+        .map(json)
+        .filter(|line| line["type"] != "note")
+        .map(|mut operation| {
             let returned = !operation["return"].is_null();
             if returned && (succeeded(&operation) || operation["result"] == operation["value"]) {
                 operation["result"] = "done".into();

@@ -67,7 +67,7 @@ pub struct Annotation {
     pub position: u32,
     /// The line of the file that it came from; 0 if there is no line.
     pub line: u32,
-    /// What happened. The text is not safe to display: see [`visible`].
+    /// What happened. The text is not safe to display: it may contain control characters.
     pub text: Arc<str>,
 }
 

@@ -2,7 +2,7 @@
 //! specification, and back.
 //!
 //! [`SPECS`] lists the names, and describes the operations of each, with their arguments and results. [`spec`] finds
-//! one by its name, and [`NamedSpec::judge`] reads a [`RawHistory`] with it and judges it.
+//! one by its name, and [`NamedSpec::judge`] reads a [`RawHistory`](crate::history::RawHistory) with it and judges it.
 //!
 //! ```
 //! use trueline::history::codec::jsonl;
