@@ -72,7 +72,7 @@ fn test(args: &Args, replayed: Option<&str>) -> Fallible<ExitCode> {
     if env::var_os("RUST_TEST_THREADS").is_none() {
         command.env("RUST_TEST_THREADS", "1");
     }
-    // For reports, which print the command that repeats a run.
+    // Reports print these options in the command that repeats a run.
     command.env("TRUELINE_INSTRUMENT", options(args));
     if let Some(token) = replayed {
         command.env("TRUELINE_REPLAY", token);

@@ -12,9 +12,9 @@ use crate::cases::{Case, FOR_ONE_OF_MANY, Source};
 use crate::checkers::Answer;
 use crate::objects::{Action, StoreOp, StoreRet};
 
-/// The case of all files; a bar is set for it.
+/// The case of all files. `BARS` sets its minimum speedup.
 pub(crate) const ALL: &str = "All files of Porcupine, the key-value store by key";
-/// The case of one file that is judged as a whole; a bar is set for it.
+/// The case of one file that is judged as a whole. `BARS` sets its minimum speedup.
 pub(crate) const STORE_WHOLE: &str = "Porcupine's key-value store, 10 clients (`c10-ok`), whole";
 
 /// Returns the cases of the files in `data`.

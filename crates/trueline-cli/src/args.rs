@@ -422,8 +422,8 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "FORMAT", default_value = "auto", hide_default_value = true)]
     pub(crate) format: Format,
 
-    /// Read values as pairs [key value] (Jepsen's independent keys): keys name separate `objects`, or are the `keys` of
-    /// a map.
+    /// Read values as pairs [key value], as in Jepsen's independent tests. Each key names a separate object (`objects`)
+    /// or is a key of a map (`keys`).
     #[arg(long, value_name = "WHAT")]
     pub(crate) tuples: Option<Tuples>,
 

@@ -1,4 +1,4 @@
-//! Objects with a relaxed order, and the objects that are tested beside them.
+//! Objects with a relaxed order, and the objects that are tested alongside them.
 //!
 //! These are the objects of L. Zhang, A. Chattopadhyay and C. Wang, *Round-Up: runtime verification of quasi
 //! linearizability for concurrent data structures* (2015), tables I and IV, in correct and faulty versions. Values may

@@ -377,28 +377,28 @@ pub struct AtomicPtr<T>(real::AtomicPtr<T>);
 common!([T] AtomicPtr, *mut T, ValueKind::Pointer);
 
 impl<T> AtomicPtr<T> {
-    /// Moves the pointer forward by this many elements, and returns the previous one.
+    /// Moves the pointer forward by this many elements, and returns the previous pointer.
     #[inline]
     #[track_caller]
     pub fn fetch_ptr_add(&self, count: usize, order: Ordering) -> *mut T {
         self.fetch("fetch_ptr_add", order, |pointer| pointer.wrapping_add(count))
     }
 
-    /// Moves the pointer backward by this many elements, and returns the previous one.
+    /// Moves the pointer backward by this many elements, and returns the previous pointer.
     #[inline]
     #[track_caller]
     pub fn fetch_ptr_sub(&self, count: usize, order: Ordering) -> *mut T {
         self.fetch("fetch_ptr_sub", order, |pointer| pointer.wrapping_sub(count))
     }
 
-    /// Moves the pointer forward by this many bytes, and returns the previous one.
+    /// Moves the pointer forward by this many bytes, and returns the previous pointer.
     #[inline]
     #[track_caller]
     pub fn fetch_byte_add(&self, count: usize, order: Ordering) -> *mut T {
         self.fetch("fetch_byte_add", order, |pointer| pointer.wrapping_byte_add(count))
     }
 
-    /// Moves the pointer backward by this many bytes, and returns the previous one.
+    /// Moves the pointer backward by this many bytes, and returns the previous pointer.
     #[inline]
     #[track_caller]
     pub fn fetch_byte_sub(&self, count: usize, order: Ordering) -> *mut T {

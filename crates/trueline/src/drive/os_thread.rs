@@ -9,10 +9,10 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub(crate) struct OsThread(Option<Arc<Path>>);
 
-/// The numbers of all threads that called [`OsThread::here`], and have not ended.
+/// The numbers of all threads that have called [`OsThread::here`] and have not ended.
 static KNOWN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// The present thread, as long as it lives.
+/// The current thread. Its number is in [`KNOWN`] until the thread ends.
 struct Here(Option<Arc<Path>>);
 
 impl Here {

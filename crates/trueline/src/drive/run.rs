@@ -416,7 +416,8 @@ struct Status {
     meets: AtomicBool,
     /// The thread.
     task: OnceLock<OsThread>,
-    /// The run, counted from 1, whose handle it is dropping; 0 before it drops any.
+    /// The number of the run, counted from 1, whose handle the thread is dropping or dropped last; 0 before it drops
+    /// any.
     dropping: AtomicUsize,
     /// The run whose handle panicked when it was dropped, and the message.
     drop_panic: OnceLock<(usize, String)>,

@@ -65,7 +65,7 @@ pub struct History<Op, Ret> {
 pub struct Annotation {
     /// The number of events before it.
     pub position: u32,
-    /// The line of the file that it came from; 0 if there is no line.
+    /// The line of the file that it came from; 0 if the line is unknown.
     pub line: u32,
     /// What happened. The text is not safe to display: see [`visible`].
     pub text: Arc<str>,

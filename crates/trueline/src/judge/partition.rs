@@ -70,7 +70,7 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
     Judgment { verdict, stats }
 }
 
-/// Judges one part by an algorithm. Returns the method that decided it too, if the algorithm chose one.
+/// Judges one part by an algorithm. Also returns the method that decided it, if the algorithm chose one.
 fn judge_by(
     worker: &mut Worker<'_>,
     task: Task<'_>,

@@ -1,4 +1,4 @@
-//! The laws that every specification must keep, checked on random walks through its states.
+//! The laws that every specification must satisfy, checked on random walks through its states.
 
 use std::collections::HashMap;
 

@@ -99,8 +99,8 @@ impl Exploration {
         Self::default()
     }
 
-    /// Explores all well-formed programs with these numbers of calls. Functions by which [threads
-    /// choose](super::Test::worker) their calls are not used.
+    /// Explores all well-formed programs with these numbers of calls. Functions with which [threads
+    /// choose](super::Test::worker) their calls are ignored.
     ///
     /// ```
     /// use trueline::test::Exploration;
@@ -227,14 +227,14 @@ const GLANCES: u64 = 8;
 const GLANCED_PREEMPTIONS: u32 = 2;
 /// ... and the fraction (one in N) of a program's time for them.
 const GLANCE_PART: u32 = 4;
-/// Maximum number of executions for each seed and number of preemptions, unless the schedules to explore are set.
+/// The maximum number of executions for each seed and number of preemptions, unless [`Exploration::search`] is set.
 const GLANCED_EXECUTIONS: u64 = 50;
 /// Maximum number of executions of each search of a program, before others of several programs have been tried.
 const TRIED_EXECUTIONS: u64 = 1000;
 /// The fraction (one in N) of the time for the first pass over all programs. Half of it is for short searches in
 /// programs that are not completed in that pass.
 const FIRST_PART: u32 = 5;
-/// One in this many executions is random, in addition to those of the search, unless the schedules to explore are set.
+/// One in this many executions is random, in addition to those of the search, unless [`Exploration::search`] is set.
 const RANDOM_ONE_IN: u32 = 10;
 /// The size of generated programs.
 const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some(2), phases: 0 };

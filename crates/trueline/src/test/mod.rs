@@ -1064,7 +1064,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, SynchronizingModel<M>> {
     }
 }
 
-/// Returns advice for tests whose operations reach no schedule point.
+/// Returns advice for tests whose operations never reach a schedule point.
 fn how_to_instrument() -> &'static str {
     if trueline_sync::is_instrumented() {
         "name their crates with `cargo trueline test --instrument CRATE,..`"

@@ -84,7 +84,7 @@ pub(super) struct Options {
     /// How to explore the test, instead of running it on real threads.
     #[cfg(feature = "systematic")]
     pub(super) exploration: Option<super::explore::Exploration>,
-    /// The folder for the pages of failing runs.
+    /// The folder to which the HTML pages of failing runs are written.
     pub(super) pages: Option<PathBuf>,
     /// Whether failures are explained, which calls the model.
     pub(super) explains: bool,

@@ -474,7 +474,7 @@ struct Choice<'a> {
     unremoved: Vec<Unremoved>,
     /// For each place in `unremoved`, whether a pending remove took the value.
     used: Vec<bool>,
-    /// The conflict for each choice so far.
+    /// For each choice that was tried so far, the conflict that rejects it.
     conflicts: Vec<Vec<u32>>,
 }
 

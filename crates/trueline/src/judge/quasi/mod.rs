@@ -214,7 +214,8 @@ fn judge_typed<S: Spec + ?Sized>(
     judge(QuasiJudge::new(&case, &criterion, budget)).map(|result| case.result(*result))
 }
 
-/// Judges as a [`Config`] says: `auto` and `brute` are those of [`QuasiAlgorithm`], and others are refused.
+/// Judges by the algorithm of a [`Config`]: `auto` and `brute` select the [`QuasiAlgorithm`] of that name, and any
+/// other algorithm is refused.
 #[doc(hidden)]
 pub fn judge<S: Spec + ?Sized>(
     spec: &S,

@@ -95,7 +95,7 @@ struct QuasiSearch<'t> {
     key: Vec<u32>,
 }
 
-/// The values that must be put into a queue before others.
+/// Determines which values must be put into a queue before which others.
 struct Foresight {
     /// For each put, the return of the operation that takes the value out; [`NEVER`] if there is none or it need not
     /// take effect.

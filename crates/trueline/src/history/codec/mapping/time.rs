@@ -19,7 +19,7 @@ impl Unit {
     }
 }
 
-/// Converts a time to an integer: in nanoseconds, if it has a unit or is a date; otherwise unchanged.
+/// Converts a time to an integer: to nanoseconds if it has a unit or is a date, and unchanged otherwise.
 pub(super) fn read(found: &Parsed, unit: Option<Unit>) -> Result<Parsed, String> {
     Ok(match (found, unit) {
         (Ok(Value::Int(time)), Some(Unit(power))) => whole(time.checked_mul(10_i64.pow(power))),
