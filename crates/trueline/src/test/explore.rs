@@ -62,6 +62,7 @@ impl fmt::Debug for Against {
 /// completely: first the schedules without preemptions, then those with one preemption, then all schedules that differ.
 /// If the time does not suffice for all, those with two, three and more preemptions are explored instead. One in ten
 /// executions is random. For objects that make random choices, a few seeds are tried before all choices are explored.
+/// Of several programs, each is explored briefly before any of them is explored completely.
 ///
 /// ```
 /// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
@@ -229,7 +230,7 @@ const GLANCED_PREEMPTIONS: u32 = 2;
 const GLANCE_PART: u32 = 4;
 /// The maximum number of executions for each seed and number of preemptions, unless [`Exploration::search`] is set.
 const GLANCED_EXECUTIONS: u64 = 50;
-/// Maximum number of executions of each search of a program, before others of several programs have been tried.
+/// The maximum number of executions of each search, when each of several programs is explored briefly.
 const TRIED_EXECUTIONS: u64 = 1000;
 /// The fraction (one in N) of the time for the first pass over all programs. Half of it is for short searches in
 /// programs that are not completed in that pass.
