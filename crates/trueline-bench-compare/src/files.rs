@@ -27,7 +27,7 @@ pub(crate) fn cases(data: &Path) -> Result<Vec<Case>, String> {
     let text = fs::read_to_string(&table).map_err(|error| format!("{}: {error}", table.display()))?;
     let mut all = Vec::new();
     for line in text.lines().skip(1) {
-        let wrong = || format!("{}: {line:?} is no file, model and verdict", table.display());
+        let wrong = || format!("{}: {line:?} is not a file, a model and a verdict", table.display());
         let mut fields = line.split('\t');
         let (file, _model, expected) =
             fields.next().zip(fields.next()).zip(fields.next()).map(|((a, b), c)| (a, b, c)).ok_or_else(wrong)?;
@@ -141,5 +141,5 @@ fn outcome<Op, Ret, Ret2>(
 }
 
 fn unknown(record: &Record) -> String {
-    format!("{record} is no operation of this object")
+    format!("{record} is not an operation of this object")
 }

@@ -286,14 +286,14 @@ macro_rules! integers {
         #[cfg(target_has_atomic = $width)]
         #[expect(
             clippy::allow_attributes,
-            reason = "the conversions are lossless for some widths and cut off what was not there for others"
+            reason = "lossless for some widths; for others, only bits that were added before are truncated"
         )]
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             clippy::cast_lossless,
             clippy::unnecessary_cast,
-            reason = "what is cut off was not there before"
+            reason = "only bits that were added before are truncated"
         )]
         impl $name {
             fn bits(value: $value) -> u64 {

@@ -81,11 +81,11 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::print_stderr, reason = "what cannot be tested here is said")]
+    #[expect(clippy::print_stderr, reason = "prints that the test is skipped")]
     fn a_thread_that_works_runs_and_one_that_waits_does_not() {
         let here = OsThread::here();
         let Some(before) = here.ran() else {
-            eprintln!("skipped: this system does not tell how long a thread has run");
+            eprintln!("skipped: this system does not report how long a thread has run");
             return;
         };
         // The thread works until its running time has increased.

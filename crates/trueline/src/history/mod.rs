@@ -202,7 +202,11 @@ impl<Op, Ret> History<Op, Ret> {
         #[cfg(debug_assertions)]
         for operation in &operations {
             let has_returned = matches!(operation.outcome, Outcome::Returned(_));
-            assert_eq!(has_returned, operation.return_position().is_some(), "mapping keeps what returned");
+            assert_eq!(
+                has_returned,
+                operation.return_position().is_some(),
+                "mapping keeps the outcome of operations that returned"
+            );
         }
         let annotations = self.annotations.clone();
         History { operations, events: self.events.clone(), objects: self.objects.clone(), annotations }

@@ -550,7 +550,8 @@ impl<S: Spec + ?Sized> StateSpace for Interned<'_, '_, S> {
             if observes {
                 debug_assert!(
                     successor == self.states[state.0],
-                    "the specification says that {op:?} with {recorded:?} observes, but it changed the state"
+                    "`observes` of the specification is true for {op:?} -> {recorded:?}, but that operation changed \
+                     the state"
                 );
                 next.push(state);
             } else {

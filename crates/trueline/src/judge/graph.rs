@@ -49,10 +49,10 @@ impl Places {
                 }
             }
             meter.allocate(now.len() * size_of::<OpId>() + 3 * size_of::<OpId>())?;
-            open_from.push(u32::try_from(open.len()).expect("memory ends before 2^32 entries"));
+            open_from.push(u32::try_from(open.len()).expect("memory runs out before 2^32 entries"));
             open.extend_from_slice(&now);
         }
-        open_from.push(u32::try_from(open.len()).expect("memory ends before 2^32 entries"));
+        open_from.push(u32::try_from(open.len()).expect("memory runs out before 2^32 entries"));
         Ok(Self { events, slots, slot_count, open, open_from })
     }
 
@@ -129,7 +129,7 @@ impl<'m, Key: Clone + Eq + Hash, Member: Clone> Graph<'m, Key, Member> {
 
     /// Adds a configuration that a group leads to, unless it was reached before.
     pub(super) fn enter_by(&mut self, group: Box<[Member]>, key: Key, before: u32) -> Result<(), LimitKind> {
-        let way = u32::try_from(self.ways.len()).expect("memory ends before 2^32 ways");
+        let way = u32::try_from(self.ways.len()).expect("memory runs out before 2^32 ways");
         self.meter.allocate(size_of::<(u32, Box<[Member]>)>() + size_of_val(&*group))?;
         self.ways.push((before, group));
         self.enter(key, way)

@@ -546,7 +546,7 @@ impl Exploring {
         let is_relaxed = self.exploration.factors.iter().any(|(_, factor)| *factor > 0);
         if is_relaxed && matches!(self.exploration.against, Against::Itself) {
             warnings.push(
-                "the object is out of order in serial runs, too, so factors count twice: compare it with an object \
+                "the object is out of order in serial runs, too, so its factors count twice: compare it with an object \
                  that keeps the order"
                     .to_owned(),
             );
@@ -1438,8 +1438,8 @@ impl Plan {
             return Ok(());
         }
         Err(format!(
-            "it is not well formed: it has {inserts} of `{}` and {removes} of `{}`, and the elements that are left or \
-             missing have no order to be compared with; give it as many of one as of the other",
+            "the program is not well formed: it has {inserts} calls of `{}`, but {removes} of `{}`; elements that are \
+             not both inserted and removed have no place to compare; call both equally often",
             name(insert),
             name(remove)
         ))

@@ -227,8 +227,8 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
                     let passes = self.passes_horizon()?;
                     assert!(
                         !passes,
-                        "a return that cannot be passed is passed with less foresight: `reaches` of the specification \
-                         is wrong"
+                        "`reaches` of the specification is wrong: it ruled out a state from which an operation could \
+                         still return its result"
                     );
                 }
                 break;
@@ -528,7 +528,7 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
 }
 
 fn small(index: usize) -> u32 {
-    u32::try_from(index).expect("a path is no longer than the history, and memory ends before 2^32 candidates")
+    u32::try_from(index).expect("a path is no longer than the history, and memory runs out before 2^32 candidates")
 }
 
 /// Returns an element of the sequence 1, 1, 2, 1, 1, 2, 4, ... of Luby, Sinclair and Zuckerman. As a schedule of

@@ -345,7 +345,7 @@ impl<M: Mask> Costly<M> {
         let cheapest = costly
             .iter_mut()
             .min_by_key(|way| way.as_ref().map_or(0, |entry| entry.work))
-            .expect("some ways are for the costly");
+            .expect("some ways of a bucket are reserved for costly entries");
         match cheapest {
             Some(entry) if entry.work > oldest.work => {}
             way => {

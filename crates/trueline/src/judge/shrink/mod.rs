@@ -365,7 +365,7 @@ impl<'a> Shrinking<'a> {
     /// Returns the current number of an operation of the original, if it remains.
     fn number(&self, id: OpId) -> Option<OpId> {
         let index = self.histories.ids().binary_search(&id).ok()?;
-        Some(OpId(u32::try_from(index).expect("operations are numbered so")))
+        Some(OpId(u32::try_from(index).expect("operations are numbered with 32 bits")))
     }
 
     /// Returns whether any remaining operation has lost some of its arguments or its result.
