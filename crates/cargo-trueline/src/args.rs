@@ -9,8 +9,8 @@ pub(crate) const HELP: &str = "\
 Runs tests with schedule points inside crates that do not use trueline
 
 Usage:
-  cargo trueline test [OPTIONS] [ARGUMENTS OF CARGO TEST]
-  cargo trueline replay TOKEN [TEST] [OPTIONS] [ARGUMENTS OF CARGO TEST]
+  cargo trueline test [OPTIONS] [CARGO TEST ARGUMENTS]
+  cargo trueline replay TOKEN [TEST] [OPTIONS] [CARGO TEST ARGUMENTS]
 
 Examples:
   cargo trueline test                                    instruments the crates of this workspace
@@ -18,13 +18,13 @@ Examples:
   cargo trueline replay 'program/a 1|b 2/3-1' my_test    repeats the run that a failing test printed
 
 Options:
-      --instrument CRATE,..  Also instruments these crates and their dependencies
-      --instrument-all       Instruments all crates except trueline and its dependencies
-  -h, --help                 Prints this
-  -V, --version              Prints the version
+      --instrument CRATE,..  Also instrument these crates and their dependencies
+      --instrument-all       Instrument all crates except trueline and its dependencies
+  -h, --help                 Print help
+  -V, --version              Print the version
 
 Tests run one at a time unless RUST_TEST_THREADS is set, because static variables of instrumented crates belong to one
-exploration at a time. The exit code is the one of `cargo test`, or 2 if the command line or the project is invalid.
+exploration at a time. The exit code is that of `cargo test`, or 2 if the command line or the project is invalid.
 ";
 
 /// The parsed command line.

@@ -45,7 +45,9 @@ impl Project {
         }
         let metadata = serde_json::from_slice(&output.stdout)
             .map_err(|error| format!("`cargo metadata` printed bad JSON: {error}"))?;
-        Self::from_metadata(&metadata).ok_or_else(|| "`cargo metadata` printed something unexpected".to_owned())
+        Self::from_metadata(&metadata).ok_or_else(|| {
+            "cannot understand the output of `cargo metadata`; is this version of Cargo supported?".to_owned()
+        })
     }
 
     fn from_metadata(metadata: &Value) -> Option<Self> {
@@ -102,7 +104,10 @@ impl Project {
             }
             [id] => {
                 let manifest = &self.packages[id].manifest;
-                manifest.parent().map(PathBuf::from).ok_or_else(|| "cannot find the folder of trueline-sync".to_owned())
+                manifest
+                    .parent()
+                    .map(PathBuf::from)
+                    .ok_or_else(|| "cannot find the source directory of trueline-sync".to_owned())
             }
             _ => {
                 let versions: Vec<_> = found.iter().map(|id| self.packages[*id].version.as_str()).collect();

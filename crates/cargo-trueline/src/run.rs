@@ -56,7 +56,8 @@ fn test(args: &Args, replayed: Option<&str>) -> Fallible<ExitCode> {
     complain(&format!("trueline: instrumenting {}", list(&packages)));
     let mut command = Command::new(&cargo);
     command.arg("test").arg("--target-dir").arg(&target_dir).args(&args.cargo);
-    let own = env::current_exe().map_err(|error| format!("cannot find the path of this program: {error}"))?;
+    let own = env::current_exe()
+        .map_err(|error| format!("cannot determine the path of the cargo-trueline executable: {error}"))?;
     let before = env::var_os("RUSTC_WRAPPER").or_else(|| env::var_os("CARGO_BUILD_RUSTC_WRAPPER"));
     if let Some(chained) = before.filter(|wrapper| !wrapper.is_empty() && Path::new(wrapper) != own) {
         command.env(wrapper::CHAINED, chained);
@@ -72,7 +73,7 @@ fn test(args: &Args, replayed: Option<&str>) -> Fallible<ExitCode> {
     if env::var_os("RUST_TEST_THREADS").is_none() {
         command.env("RUST_TEST_THREADS", "1");
     }
-    // For reports, which print the command that repeats a run.
+    // Reports print these options in the command that repeats a run.
     command.env("TRUELINE_INSTRUMENT", options(args));
     if let Some(token) = replayed {
         command.env("TRUELINE_REPLAY", token);

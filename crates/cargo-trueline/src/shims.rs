@@ -77,7 +77,7 @@ pub(crate) fn build(leaf: &Path, folder: &Path, rustc: &OsStr, target: Option<&s
         let status = command.status().map_err(|error| format!("cannot run {}: {error}", rustc.to_string_lossy()))?;
         if !status.success() {
             return Err(format!(
-                "{name} could not be compiled; is trueline-sync of this release in {}?",
+                "cannot compile {name}; check that {} contains the trueline-sync of the same release as cargo-trueline",
                 leaf.display()
             ));
         }

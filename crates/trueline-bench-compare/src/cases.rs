@@ -40,7 +40,7 @@ fn case(title: &str, remark: &'static str, by_key: bool, histories: Vec<Source>)
     Case { title: title.to_owned(), remark, by_key, histories, limit: None }
 }
 
-/// The set of 280,000 operations, judged as a whole; a bar is set for it.
+/// The set of 280,000 operations, judged as a whole. `BARS` sets its minimum speedup.
 pub(crate) const SET_WHOLE: &str = "Set, 280,000 operations, whole";
 
 /// The number of small queue histories of each length.
@@ -94,12 +94,12 @@ pub(crate) fn all_generated() -> Vec<Case> {
     for operations in [60, 100] {
         let histories = (1..=QUEUES).flat_map(|seed| generated(&format!("queue {operations} {seed}"), Accepted));
         let title = format!("Queue, {QUEUES} histories of {operations} operations, 4 busy clients");
-        let remark = "The time depends much on luck: on the order that is tried first.";
+        let remark = "The time depends heavily on luck: on which order is tried first.";
         cases.push(Case { limit: Some(FOR_ONE_OF_MANY), ..case(&title, remark, false, histories.collect()) });
     }
     cases.push(case(
         "Queue, 1,000 operations, 4 busy clients",
-        "No generic search decides it, including ours.",
+        "No generic search decides it, not even ours.",
         false,
         generated("queue 1000 1", Accepted),
     ));

@@ -12,9 +12,9 @@ use crate::cases::{Case, FOR_ONE_OF_MANY, Source};
 use crate::checkers::Answer;
 use crate::objects::{Action, StoreOp, StoreRet};
 
-/// The case of all files; a bar is set for it.
+/// The case of all files. `BARS` sets its minimum speedup.
 pub(crate) const ALL: &str = "All files of Porcupine, the key-value store by key";
-/// The case of one file that is judged as a whole; a bar is set for it.
+/// The case of one file that is judged as a whole. `BARS` sets its minimum speedup.
 pub(crate) const STORE_WHOLE: &str = "Porcupine's key-value store, 10 clients (`c10-ok`), whole";
 
 /// Returns the cases of the files in `data`.
@@ -27,7 +27,7 @@ pub(crate) fn cases(data: &Path) -> Result<Vec<Case>, String> {
     let text = fs::read_to_string(&table).map_err(|error| format!("{}: {error}", table.display()))?;
     let mut all = Vec::new();
     for line in text.lines().skip(1) {
-        let wrong = || format!("{}: {line:?} is no file, model and verdict", table.display());
+        let wrong = || format!("{}: {line:?} is not a file, a model and a verdict", table.display());
         let mut fields = line.split('\t');
         let (file, _model, expected) =
             fields.next().zip(fields.next()).zip(fields.next()).map(|((a, b), c)| (a, b, c)).ok_or_else(wrong)?;
@@ -141,5 +141,5 @@ fn outcome<Op, Ret, Ret2>(
 }
 
 fn unknown(record: &Record) -> String {
-    format!("{record} is no operation of this object")
+    format!("{record} is not an operation of this object")
 }

@@ -37,14 +37,15 @@ pub(crate) fn preamble(limits: Limits) -> String {
 - **Time**: each checker checks each history in a separate process, on one thread, up to 20 times within 2 s; the best time
   counts. It is processor time, from the history in the checker's own data structures to the verdict (wall time for
   porcupine-rs with threads). Our verdict comes with a linearization that has been replayed, or with the exact event
-  that no linearization allows; that of the peers is yes or no. A checker is stopped after {time} s, or at {memory} GiB
-  above the history, and *gives up*.
+  that no linearization allows; that of the peers is yes or no. A checker that runs for {time} s, or uses
+  {memory} GiB more than the history, is stopped and *gives up*.
 - **Memory** is the peak of resident memory, minus the resident memory after the history was loaded.
 - **Objects** for the peers are written with the collections of the standard library. Where a history is checked *by key*,
   it is split for the peers before the clock starts (trueline splits it itself); porcupine-rs can also split it, with a
   thread for each key.
-- **Operations that never return** are not supported by porcupine-rs and todc-utils: they get them as operations that return
-  last, with any result. For objects that allow every operation in every state, as all of these do, this is equivalent.
+- **Operations that never return** are not supported by porcupine-rs and todc-utils: these checkers receive them as
+  operations that return last, with any result. For objects that allow every operation in every state, as all of these do,
+  this is equivalent.
 - **Verdicts** of all checkers agree with each other and with the expected verdicts, unless this page begins with a list of
   disagreements.
 "

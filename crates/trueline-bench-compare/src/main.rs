@@ -28,10 +28,10 @@ const USAGE: &str = "\
 usage: trueline-bench-compare [OPTIONS] [WORDS]
        trueline-bench-compare explore [SECONDS]
 Only cases that have all WORDS in their titles are measured.
-  --write FILE      writes the page to FILE instead of to the standard output
-  --data DIR        where the histories of other projects are [default: ../shared/data]
-  --limit SECONDS   when a checker is stopped [default: 30]
-  --memory GIB      above the history, when a checker is stopped [default: 12]
+  --write FILE      writes the page to FILE instead of to standard output
+  --data DIR        directory of the histories of other projects [default: ../shared/data]
+  --limit SECONDS   time after which a checker is stopped [default: 30]
+  --memory GIB      memory, beyond that of the history, at which a checker is stopped [default: 12]
 ";
 
 /// The stack size of the thread that judges: some checkers recurse once for each operation.
@@ -126,7 +126,7 @@ fn compare(options: &Options) -> ExitCode {
             None
         }
         Err(problem) => {
-            eprintln!("files of other projects are left out, give their place with --data: {problem}");
+            eprintln!("files of other projects are left out; give their directory with --data: {problem}");
             Some(problem)
         }
     };
@@ -177,7 +177,7 @@ fn measure(case: Case, limits: Limits) -> Results {
 }
 
 fn page(all: &[Results], disagreements: &[String], missing: Option<&str>, limits: Limits) -> String {
-    let mut page = String::from("# trueline beside its peers\n\n");
+    let mut page = String::from("# trueline compared with its peers\n\n");
     if !disagreements.is_empty() {
         page += "**DISAGREEMENT**: these verdicts cannot all be right.\n\n";
         for disagreement in disagreements {

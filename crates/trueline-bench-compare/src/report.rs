@@ -190,13 +190,13 @@ pub(crate) struct Bar {
 /// Returns the table of the bars whose cases were measured.
 pub(crate) fn bars(bars: &[Bar], all: &[Results]) -> String {
     let mut page = String::from(
-        "| on one thread | porcupine-rs takes at least | it took | ours | times ours | |\n|---|---:|---:|---:|---:|---|\n",
+        "| on one thread | bar for porcupine-rs | porcupine-rs | trueline | ratio | |\n|---|---:|---:|---:|---:|---|\n",
     );
     for bar in bars {
         let Some(results) = all.iter().find(|results| results.case.title == bar.title) else { continue };
         let times = results.time(Checker::Porcupine).zip(results.time(CHECKERS[0]));
         let (theirs, ours, ratio, held) = match times {
-            None => (String::new(), String::new(), String::new(), "not measured: one of them fails"),
+            None => (String::new(), String::new(), String::new(), "not measured: one of the checkers failed"),
             Some((theirs, ours)) => {
                 let ratio = theirs.over(ours);
                 let held = match ratio {

@@ -51,7 +51,8 @@ pub(crate) fn table(directories: &[&str]) {
         );
     }
     println!(
-        "\n{held} of {} files hold; auto {auto_sum:.1} ms in all, the best single ones {best_sum:.1} ms.",
+        "\n{held} of {} files meet the bar; auto took {auto_sum:.1} ms in total, the best single algorithms \
+         {best_sum:.1} ms.",
         cases.len()
     );
 }
@@ -69,7 +70,7 @@ pub(crate) fn families() {
     for (name, OfFamily { histories, held, auto, best, worst }) in families.0 {
         println!("| {name} | {histories} | {auto:.2} ms | {best:.2} ms | {worst:.2} | {held} of {histories} |");
     }
-    println!("\n{held} of {all} histories hold.");
+    println!("\n{held} of {all} histories meet the bar.");
 }
 
 /// The number of histories of each family that are judged.

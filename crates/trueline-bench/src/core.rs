@@ -24,7 +24,7 @@ pub(crate) fn rows() -> Vec<Row> {
         vec![row("set 280000 auto partitioned", "60 ms, 64 MiB above the history"), row("set 280000 auto", "")];
     for algorithm in ["wing-gong-graph", "jit-graph"] {
         rows.push(row(format!("set 20000 {algorithm}"), ""));
-        rows.push(row(format!("set 280000 {algorithm}"), "per operation at most twice that at 20,000"));
+        rows.push(row(format!("set 280000 {algorithm}"), "per operation, at most twice the time at 20,000"));
     }
     for algorithm in ["wing-gong-tree", "jit-tree", "linear", "bounded-graph", "bounded-graph-lru"] {
         rows.push(row(format!("set 280000 {algorithm}"), ""));
@@ -35,7 +35,7 @@ pub(crate) fn rows() -> Vec<Row> {
     }
     for seed in 1..=3 {
         rows.push(row(format!("register-info 5 {seed}"), "100 ms"));
-        rows.push(row(format!("register-info 200 {seed}"), "a verdict, or the limit named"));
+        rows.push(row(format!("register-info 200 {seed}"), "a verdict, or the limit that was reached"));
     }
     for algorithm in ["auto", "wing-gong-graph", "jit-graph", "linear", "bounded-graph", "bounded-graph-lru"] {
         rows.push(row(format!("queue-limited 1000 {algorithm}"), "unknown within 300 ms and 100 MiB"));

@@ -36,7 +36,8 @@ pub(crate) fn table() {
         println!("| {what} | {:.3} ms | {bar} |", median(times).as_secs_f64() * 1e3);
     }
     println!(
-        "\n| Lowe's queue algorithm on runs of 800 operations | runs | that go back | times |\n|---|---:|---:|---:|"
+        "\n| Lowe's queue algorithm on runs of 800 operations | runs | runs that backtrack | backtracks \
+         |\n|---|---:|---:|---:|"
     );
     for (what, chaos) in [("as they come", 0), ("with chaos at one in 16 points", 16)] {
         let (with, all) = backtracks(RUNS_OF_LOWE, chaos);

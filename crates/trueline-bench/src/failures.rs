@@ -102,7 +102,7 @@ fn run<S: Spec>(
     })
 }
 
-/// Visits failures of one family, until there are enough.
+/// Visits failures of one family until the visitor has seen enough.
 fn family<S: Spec, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     visitor: &mut impl Visitor,
     name: &'static str,

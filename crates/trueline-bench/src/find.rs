@@ -89,7 +89,8 @@ impl<'a> Options<'a> {
 pub(crate) fn table(options: &Options<'_>) -> Result<(), String> {
     let trueline = options.trueline()?;
     println!(
-        "| object | fault | verdicts | mean ± 95 %, ms | most, ms | of it waiting for the stuck, ms | the paper, ms | bar, ms | holds |"
+        "| object | fault | verdicts | mean ± 95 %, ms | most, ms | of which waiting for stuck threads, ms | the \
+         paper, ms | bar, ms | holds |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for object in options.faulty(&trueline, false)? {
@@ -135,7 +136,7 @@ pub(crate) fn synchronizing(options: &Options<'_>) -> Result<(), String> {
 /// Prints the table of objects that synchronize threads and whose calls get stuck.
 pub(crate) fn stuck(options: &Options<'_>) -> Result<(), String> {
     let trueline = options.trueline()?;
-    println!("| object | fault | verdicts | direct, ms | of it waiting for the stuck, ms | figure 15 |");
+    println!("| object | fault | verdicts | direct, ms | of which waiting for stuck threads, ms | figure 15 |");
     println!("|---|---|---|---|---|---|");
     for object in options.faulty(&trueline, true)?.iter().filter(|object| gets_stuck(object)) {
         let name = object["name"].as_str().unwrap_or_default();
@@ -156,7 +157,7 @@ impl Options<'_> {
         match self.trueline {
             Some(path) => Ok(PathBuf::from(path)),
             None => Ok(std::env::current_exe()
-                .map_err(|error| format!("where is this program? {error}"))?
+                .map_err(|error| format!("cannot find the path of this program: {error}"))?
                 .with_file_name("trueline")),
         }
     }
@@ -187,7 +188,7 @@ fn observe(trueline: &Path, times: u32, args: &[&str]) -> Result<Vec<Observation
 /// Returns the output of `trueline test`: one JSON object for each line.
 fn ask(trueline: &Path, args: &[&str]) -> Result<Vec<Value>, String> {
     let output = Command::new(trueline).arg("test").args(args).output().map_err(|error| {
-        format!("{} could not be started: {error}; build it, or name it by --trueline", trueline.display())
+        format!("{} could not be started: {error}; build it, or give its path with --trueline", trueline.display())
     })?;
     let text = String::from_utf8_lossy(&output.stdout);
     let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();

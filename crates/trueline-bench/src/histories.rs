@@ -98,7 +98,7 @@ fn append<Op: Clone, Ret: Clone>(builder: &mut Builder<Op, Ret>, history: &Histo
             (_, Outcome::Returned(result)) => {
                 builder.ret(process, result.clone()).expect("as in the history it comes from");
             }
-            _ => unreachable!("only what returned has a return event"),
+            _ => unreachable!("only operations that returned have a return event"),
         }
     }
 }
@@ -178,7 +178,7 @@ pub fn spoilt<Op: Clone, Ret: Clone + PartialEq>(
             return spoilt;
         }
     }
-    panic!("no exchange makes it wrong")
+    panic!("no swap of two results violates the specification")
 }
 
 fn run<S: Spec>(

@@ -48,7 +48,7 @@ fn judge(tester: &str, histories: &[QueueHistory]) -> String {
         let verdict = check(&Queue::new(), history, &config).verdict;
         spent += usage::cpu_ns() - start;
         undecided += u32::from(matches!(verdict, Verdict::Unknown(_)));
-        assert!(!verdict.is_rejected(), "{tester} rejects what a queue did");
+        assert!(!verdict.is_rejected(), "{tester} rejected a history of a real queue");
     }
     let each = spent as f64 / 1e6 / histories.len() as f64;
     match undecided {

@@ -74,7 +74,7 @@ impl Measured {
 
 /// Runs the case with this name in a new process of this program.
 pub(crate) fn in_new_process(name: &str) -> Result<Measured, String> {
-    let program = std::env::current_exe().map_err(|error| format!("where is this program? {error}"))?;
+    let program = std::env::current_exe().map_err(|error| format!("cannot find the path of this program: {error}"))?;
     let output = Command::new(program)
         .args(["case", name])
         .output()

@@ -296,7 +296,7 @@ fn figures(seen: &[(&Row, Explored)]) {
     for (row, explored) in seen {
         let plain = judge(row, explored, false, Optimizations::none());
         let optimized = judge(row, explored, false, Optimizations::all());
-        assert_eq!(plain.wrong, optimized.wrong, "{}: an optimization changes no verdict", row.name);
+        assert_eq!(plain.wrong, optimized.wrong, "{}: the optimization changed the verdict", row.name);
         println!(
             "| {} | {} + {} | {} | {} | {} | {:.2} ms | {:.2} ms |",
             row.name,

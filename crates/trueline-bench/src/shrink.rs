@@ -81,7 +81,7 @@ impl Table {
         let wrong = all.iter().filter(|shrunk| !shrunk.rejected).count();
         let slow = all.iter().filter(|shrunk| shrunk.elapsed > BAR).count();
         eprintln!("{wrong} cores were not rejected when judged by themselves; {slow} took longer than {BAR:?}");
-        eprintln!("{} histories had faults without consequence, {} were undecided", self.good, self.undecided);
+        eprintln!("in {} histories the injected fault had no effect, {} were undecided", self.good, self.undecided);
     }
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn table(data: &Path, family: Option<&str>) {
     if family.is_none() {
         for (folder, expected) in [("porcupine", 2), ("knossos", 3)] {
             if let Err(problem) = files(&data.join(folder), expected, &mut table) {
-                eprintln!("files of other projects are left out, give their place with --data: {problem}");
+                eprintln!("files of other projects are left out; give their directory with --data: {problem}");
             }
         }
     }
@@ -185,7 +185,7 @@ pub(crate) fn table(data: &Path, family: Option<&str>) {
 /// Panics if the core contains only a part of some operation, which does not occur in these files.
 fn only_core(history: &RawHistory, core: &Core<Shown, String>) -> RawHistory {
     let roles: HashMap<OpId, Role> = core.members.iter().map(|member| (member.id, member.role)).collect();
-    assert!(core.members.iter().all(|member| !member.in_part), "operations are told as a whole");
+    assert!(core.members.iter().all(|member| !member.in_part), "each operation is given as a whole");
     history.weaken(|id, _| match roles.get(&id) {
         None => Fate::LeaveOut,
         Some(Role::Completed | Role::Pending) => Fate::Keep,

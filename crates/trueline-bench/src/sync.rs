@@ -167,8 +167,18 @@ pub(crate) fn table() {
         &history::<Channel<u32>>(channel(1_000_000, 1)),
         SyncAlgorithm::Auto,
     );
-    long("the same, one wrong", &spec, &history::<Channel<u32>>(spoil(channel(1_000_000, 1))), SyncAlgorithm::Auto);
-    long("the same, by matching", &spec, &history::<Channel<u32>>(channel(1_000_000, 1)), SyncAlgorithm::Matching);
+    long(
+        "synchronous channel, one wrong",
+        &spec,
+        &history::<Channel<u32>>(spoil(channel(1_000_000, 1))),
+        SyncAlgorithm::Auto,
+    );
+    long(
+        "synchronous channel, by matching",
+        &spec,
+        &history::<Channel<u32>>(channel(1_000_000, 1)),
+        SyncAlgorithm::Matching,
+    );
     let exchanger = |operations, values, seed| {
         simulate(&Exchanger::new(), operations, 16, seed, move |random, _| random.below(values))
     };
@@ -180,14 +190,14 @@ pub(crate) fn table() {
         SyncAlgorithm::Auto,
     );
     long(
-        "the same, one wrong",
+        "exchanger, one wrong",
         &spec,
         &history::<Exchanger<u32>>(spoil(exchanger(100_000, 100, 1))),
         SyncAlgorithm::Auto,
     );
-    long("the same, 3 values", &spec, &history::<Exchanger<u32>>(exchanger(100_000, 3, 1)), SyncAlgorithm::Auto);
+    long("exchanger, 3 values", &spec, &history::<Exchanger<u32>>(exchanger(100_000, 3, 1)), SyncAlgorithm::Auto);
     long(
-        "the same, 3 values, by matching",
+        "exchanger, 3 values, by matching",
         &spec,
         &history::<Exchanger<u32>>(exchanger(100_000, 3, 1)),
         SyncAlgorithm::Matching,

@@ -50,18 +50,19 @@ Examples:
 A file contains JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
   {\"process\":0,\"f\":\"dequeue\",\"result\":5,\"call\":10,\"return\":20}
-It may also have one of the other formats of --format, or one that --map describes. Files may be
-compressed with gzip or zstd. In a directory, files that end in .jsonl, .json and .edn are read,
-and those in .log and .txt that look like histories.";
+Other formats can be selected with --format or described with --map. Files may be compressed with
+gzip or zstd. In a directory, the files read are those that end in .jsonl, .json or .edn, and .log
+and .txt files that look like histories.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   trueline explain --spec queue history.jsonl           why it is not linearizable, in words
   trueline explain --spec register:0 --json history.jsonl
 
-The explanation names operations that had to come before others, because they returned before the
-others were called or because of the values that they inserted, removed or read, until no order is
-left. It has been verified against all orders of these operations, unless there are too many.";
+The explanation lists which operations must have come before which others, and why: one returned
+before the other was called, or the values that they inserted, removed or read require it. It ends
+when no order is left. It is verified against all orders of these operations, unless there are too
+many.";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:
@@ -92,7 +93,7 @@ By default, the number of threads and operations varies: small runs with few key
 
 const EXPLORE_EXAMPLES: &str = "\
 Examples:
-  trueline explore treiber-stack --calls 2*2+4          two children, 2 calls each; main thread, 4
+  trueline explore treiber-stack --calls 2*2+4          2 child threads of 2 calls, main thread of 4
   trueline explore ms-queue-faulty-aba --preemptions 2  schedules with at most two preemptions
   trueline explore ms-queue --calls 2*2 --against itself
                                                         compared with serial runs, not the spec
@@ -139,7 +140,7 @@ A proposal is guessed from the names and values of fields. Check the operations 
 const MAP_EXIT_CODES: &str = "\
 Exit codes:
   0  the mapping can read the file
-  2  wrong usage, or the input cannot be read, or not with this mapping
+  2  wrong usage, or the file cannot be read, or the mapping does not fit it
   3  a limit was reached before the file was read";
 
 const LINT_EXAMPLES: &str = "\
@@ -149,8 +150,9 @@ Examples:
   trueline lint --json recorded/
 
 `check` refuses files with problems. Warnings show where a verdict may not mean what you expect.
-Notes describe how the file is read, and do not affect the exit code. The forecast is for a search:
-a monitor may judge a history quickly although it looks hard.";
+Notes describe how the file is read, and do not affect the exit code. The forecast assumes a
+search; a monitor (a fast algorithm for one type) may judge a history quickly even if the forecast
+is bad.";
 
 const LINT_EXIT_CODES: &str = "\
 Exit codes:
@@ -171,8 +173,10 @@ The same seed generates the same history. With --violation, the history is known
 const GENERATE_EXIT_CODES: &str = "\
 Exit codes:
   0  the history was written
-  2  wrong usage, or no such history was found
+  2  wrong usage, or no history with these options could be generated
   3  Ctrl-C or a limit ended it: the operations so far were written, or no violation was found";
+
+const GENERATE_TIMEOUT: &str = "Time limit, such as `200ms`, `10s` or `2m`. Unlimited by default";
 
 const COLLECT_EXAMPLES: &str = "\
 Examples:
@@ -180,8 +184,8 @@ Examples:
   trueline collect --listen 0.0.0.0:9000 -o history.jsonl
 
 Clients send a line before each call and a line after each return, and read the answer to each line.
-A client must not make a call before the line of the call is answered; otherwise the order of events
-in the log may be wrong. In Python:
+A client must not make a call before the line for it has been answered; otherwise the order of
+events in the log may be wrong. In Python:
 
   import json, socket
   log = socket.create_connection((\"127.0.0.1\", 7878)).makefile(\"rw\")
@@ -216,8 +220,10 @@ Examples:
 
 const LIST_EXAMPLES: &str = "\
 Examples:
-  trueline specs                 trueline algorithms
-  trueline specs --json          trueline algorithms --json";
+  trueline specs
+  trueline specs --json
+  trueline algorithms
+  trueline algorithms --json";
 
 const TEST_EXIT_CODES: &str = "\
 Exit codes:
@@ -229,7 +235,7 @@ Exit codes:
 const CHECK_EXIT_CODES: &str = "\
 Exit codes:
   0  every history is linearizable
-  1  a history is not linearizable, or its versions contradict it with --versions strict
+  1  a history is not linearizable or, with --versions strict, contradicts its versions
   2  wrong usage, or an unreadable input (takes precedence over 1 and 3)
   3  a history was not decided within the limits, and none was rejected";
 
@@ -252,8 +258,9 @@ pub(crate) enum Command {
     #[command(mut_arg("view", |arg| arg.hide(true)), mut_arg("ascii", |arg| arg.hide(true)))]
     #[command(mut_arg("junit", |arg| arg.hide(true)), mut_arg("github", |arg| arg.hide(true)))]
     Explain(Box<CheckArgs>),
-    /// Draw a recorded history, with a valid order or the place where none exists.
+    /// Draw a recorded history, with a linearization or the point from which none exists.
     #[command(before_help = VIEW_EXAMPLES, after_help = VIEW_EXIT_CODES, help_template = HELP)]
+    #[command(mut_arg("core", |arg| arg.help("Draw only the few operations that cause a rejection")))]
     #[command(mut_arg("json", |arg| arg.hide(true)), mut_arg("quiet", |arg| arg.hide(true)), mut_arg("view", |arg| arg.hide(true)))]
     #[command(mut_arg("junit", |arg| arg.hide(true)), mut_arg("github", |arg| arg.hide(true)))]
     View(Box<ViewArgs>),
@@ -275,8 +282,10 @@ pub(crate) enum Command {
     Lint(LintArgs),
     /// Generate a random history of a specification, correct or with a violation.
     #[command(before_help = GENERATE_EXAMPLES, after_help = GENERATE_EXIT_CODES, help_template = HELP)]
+    #[command(mut_arg("timeout", |arg| arg.help(GENERATE_TIMEOUT)))]
+    #[command(mut_arg("memory", |arg| arg.help("Memory limit, such as `64MiB`")))]
     Generate(GenerateArgs),
-    /// Record the events of clients of a distributed system over TCP, in one order.
+    /// Record the events of the clients of a distributed system over TCP, in a single log.
     #[command(before_help = COLLECT_EXAMPLES, after_help = COLLECT_EXIT_CODES, help_template = HELP)]
     Collect(CollectArgs),
     /// List the specifications, their operations, and the meaning of values and results.
@@ -318,7 +327,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: u16,
 
-    /// Rules that prune the search, separated by commas, or `all` or `none`.
+    /// Rules that prune the search, separated by commas: `just-in-time`, `observers`, `identical`, `dominance`,
+    /// `counters`, `absorption` and `foresight`; or `all` or `none`.
     ///
     /// Rules change the time that a search takes, but not its verdict. Defaults to the rules of the algorithm.
     #[arg(long, value_name = "LIST")]
@@ -339,8 +349,8 @@ pub(crate) struct CheckArgs {
 
     /// How to use the versions that operations carry: `hint`, `strict` or `ignore`. Defaults to `hint`.
     ///
-    /// `hint` uses versions as hints to the order of updates, which are verified. `strict` does the same, and exits
-    /// with code 1 if the versions contradict the history. `ignore` does not use versions.
+    /// `hint` guesses the order of updates from the versions, and verifies the guess. `strict` also does that, and
+    /// exits with code 1 if the versions contradict the history. `ignore` does not use versions.
     #[arg(long, value_enum, default_value_t = Versions::Hint, hide_default_value = true)]
     pub(crate) versions: Versions,
 
@@ -349,16 +359,16 @@ pub(crate) struct CheckArgs {
 
     /// Maximum difference between the clocks of the processes, in the unit of `call` and `return`. Defaults to 0.
     ///
-    /// An operation then precedes another one only if it does so on all clocks. This also drops the order of two
-    /// operations of the same process if the second is called within D of the return of the first.
+    /// An operation then precedes another only if it returned more than D before the other was called. This also drops
+    /// the order of two operations of the same process if the second is called within D of the return of the first.
     #[arg(long, value_name = "D", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) clock_skew: i64,
 
     /// Correctness criterion: `safety`, `progress` or `quasi`. Defaults to `safety`.
     ///
-    /// `safety` judges the operations that returned. `progress` also judges whether operations that wait for others,
-    /// and are stuck at the end, should have returned. `quasi` judges whether operations are out of order by at most
-    /// the number of places given by --factor.
+    /// `safety` judges the operations that returned. `progress` also judges whether operations that are stuck at the
+    /// end, waiting for others, should have returned. `quasi` judges whether operations are out of order by at most the
+    /// number of places given by --factor.
     #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
     pub(crate) criterion: Criterion,
 
@@ -370,7 +380,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FACTORS")]
     pub(crate) factor: Option<QuasiFactors>,
 
-    /// Print the few operations that a rejection rests on.
+    /// Print the few operations that cause a rejection.
     #[arg(long)]
     pub(crate) core: bool,
 
@@ -378,7 +388,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5s", requires = "core")]
     pub(crate) core_timeout: Duration,
 
-    /// Draw each history in a file: one .html or .svg file, or a directory for a page of each history.
+    /// Also draw the history to this .html or .svg file, or draw a page for each history in this directory.
     #[arg(long, value_name = "FILE_OR_DIR")]
     pub(crate) view: Option<PathBuf>,
 
@@ -422,8 +432,8 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "FORMAT", default_value = "auto", hide_default_value = true)]
     pub(crate) format: Format,
 
-    /// Read values as pairs [key value] (Jepsen's independent keys): keys name separate `objects`, or are the `keys` of
-    /// a map.
+    /// Read values as pairs [key value], as in Jepsen's independent tests: `objects` if each key names a separate
+    /// object, `keys` if they are keys of a map.
     #[arg(long, value_name = "WHAT")]
     pub(crate) tuples: Option<Tuples>,
 
@@ -433,9 +443,10 @@ pub(crate) struct ReadArgs {
 
     /// Read foreign logs with a mapping: a preset (`csv`, `otlp` or `jaeger`), or a file in TOML or JSON.
     ///
-    /// A mapping file says which field has which meaning: process = "who", f = "what.name", value, key, result, object;
-    /// for events, type and a table [types] (begin = "invoke", end = "ok"); for whole operations, call and return.
-    /// `trueline map --guess FILE` proposes a mapping.
+    /// A mapping file assigns a field of the log to each field of trueline, such as process = "who" or f = "what.name".
+    /// It may assign process, f, value, key, result and object; for events, also type, with a table [types] (begin =
+    /// "invoke", end = "ok"); for whole operations, also call and return. `trueline map --guess FILE` proposes a
+    /// mapping.
     #[arg(long, value_name = "PRESET_OR_FILE", conflicts_with = "format")]
     pub(crate) map: Option<PathBuf>,
 }
@@ -489,7 +500,7 @@ pub(crate) struct LintArgs {
     #[arg(required = true, value_name = "FILES_OR_DIRS")]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// Specification of the object; `trueline specs` lists all. By default, values are not examined.
+    /// Specification of the object; `trueline specs` lists all. Without it, values are not examined.
     #[arg(long)]
     pub(crate) spec: Option<String>,
 
@@ -556,11 +567,12 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     pub(crate) listen: String,
 
-    /// File to write. An existing log is continued; an incomplete last line is removed.
+    /// File to write. If it is an existing log, new events are appended, and an incomplete last line is removed.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
-    /// Answer an event only when it would survive a loss of power. By default, it survives the end of this process.
+    /// Answer an event only once it is on disk and survives a power failure. By default, it survives only a crash of
+    /// this process.
     #[arg(long)]
     pub(crate) sync: bool,
 }
@@ -580,7 +592,7 @@ pub(crate) struct ManArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
-    /// File to draw in, which must end in .html or .svg, or `-` for the terminal.
+    /// File to write, ending in .html or .svg, or `-` to draw in the terminal.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
 
@@ -622,8 +634,8 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "N")]
     pub(crate) chaos: Option<u32>,
 
-    /// Clock that orders operations: `tsc`, `instant` or `counter`. Defaults to `tsc` if this machine has a reliable
-    /// one, else to `instant`.
+    /// Clock that orders operations: `tsc` (the processor's time stamp counter), `instant` (`std::time::Instant`) or
+    /// `counter` (a shared atomic counter). Defaults to `tsc` if this machine has a reliable one, else to `instant`.
     ///
     /// `counter` hides faults that are due to weak memory orderings.
     #[arg(long, value_name = "CLOCK")]
@@ -635,7 +647,7 @@ pub(crate) struct TestArgs {
 
     /// Time without progress after which a run is suspected to be stuck, in seconds or with a unit.
     ///
-    /// The run is reported as stuck after ten times this long. Runs whose threads are all blocked in trueline's own
+    /// After ten times this time, the run is reported as stuck. Runs whose threads are all blocked in trueline's own
     /// primitives are reported immediately.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "100ms")]
     pub(crate) watchdog: Duration,
@@ -653,8 +665,9 @@ pub(crate) struct TestArgs {
     #[arg(long, default_value = "auto")]
     pub(crate) algorithm: Algorithm,
 
-    /// For objects that synchronize threads: make calls that can all return (`safety`), or any calls (`progress`).
-    /// Defaults to `safety`.
+    /// For objects whose operations wait for each other: generate only programs in which every call can return
+    /// (`safety`), or any programs, and judge whether stuck calls should have returned (`progress`). Defaults to
+    /// `safety`.
     #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
     pub(crate) criterion: Criterion,
 
@@ -693,7 +706,7 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "LIST", value_parser = parse_weights)]
     pub(crate) weights: Option<Weights>,
 
-    /// Number of different keys or items. Defaults to the number used in the object's paper.
+    /// Number of different keys or items. Defaults to the number in the paper that describes the object.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) keys: Option<u64>,
 
@@ -701,7 +714,7 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) values: Option<u64>,
 
-    /// Print one JSON object: for the test, or for each object with --list.
+    /// Print JSON: one line for the test, or one for each object with --list.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -720,12 +733,14 @@ pub(crate) struct ExploreArgs {
     /// A relaxed object may have its quasi factor after the name, such as quasi-queue:3. The factor defaults to 2.
     pub(crate) name: String,
 
-    /// Explore all well-formed programs with these numbers of calls: one for each child thread, separated by `*`, then
-    /// `+` and that of the main thread. In `2*2+4`, two child threads make two calls each, and the main thread four.
+    /// Explore all well-formed programs with these numbers of calls: one number for each child thread, separated by
+    /// `*`, then `+` and the number for the main thread. In `2*2+4`, two child threads make two calls each, and the
+    /// main thread four.
     #[arg(long, value_name = "A*B+C")]
     pub(crate) calls: Option<Calls>,
 
-    /// Explore only this program, such as `push 1, pop | pop`. With --calls, the number of one of those programs.
+    /// Explore only this program, such as `push 1, pop | pop`. With --calls, give the number of one of the programs
+    /// that --calls enumerates.
     #[arg(long, value_name = "PROGRAM", conflicts_with = "replay")]
     pub(crate) program: Option<String>,
 
@@ -749,14 +764,15 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "calls")]
     pub(crate) ops: Option<u32>,
 
-    /// Number of places by which operations may be out of order, as in Round-Up. Short for `--factor K`.
+    /// Number of places by which operations may be out of order, as in the Round-Up paper. Short for `--factor K`.
     #[arg(long, value_name = "K", conflicts_with = "factor")]
     pub(crate) k: Option<u32>,
 
     /// Number of places by which operations may be out of order among those of the same name, such as `2` or
     /// `enq=0,deq=2`.
     ///
-    /// Each program is compared with its serial histories, of the specification or object that --against selects.
+    /// The histories of each program are compared with its serial histories; --against selects the specification or
+    /// object that produces these.
     #[arg(long, value_name = "FACTORS")]
     pub(crate) factor: Option<QuasiFactors>,
 
@@ -766,9 +782,10 @@ pub(crate) struct ExploreArgs {
 
     /// Schedules to explore: `exhaustive`, `unreduced`, `serial`, `uniform`, or `pct:D` for faults of depth D.
     ///
-    /// `exhaustive` explores one of all schedules that differ only in the order of independent steps; `unreduced`
-    /// explores all schedules; `serial` explores those in which operations do not overlap; `uniform` and `pct:D` draw
-    /// random schedules.
+    /// `exhaustive` explores one schedule of each group that differs only in the order of independent steps;
+    /// `unreduced` explores all schedules; `serial` explores those in which operations do not overlap; `uniform` and
+    /// `pct:D` draw random schedules. By default, schedules without preemptions are explored first, then those with
+    /// one, then all.
     #[arg(long, value_name = "SEARCH", value_parser = parse_search, conflicts_with = "preemptions")]
     pub(crate) search: Option<Search>,
 
@@ -778,8 +795,8 @@ pub(crate) struct ExploreArgs {
 
     /// What to compare histories with: `spec`, `itself`, `itself:0`, or the name of another object.
     ///
-    /// `spec` is the specification, `itself` the same object run one operation at a time, `itself:0` the same object
-    /// with factor 0, and any other name another object.
+    /// `spec` is the specification; `itself` is the same object, run one operation at a time; `itself:0` is the same
+    /// object with factor 0; any other name is that of another object.
     #[arg(long, value_name = "WHAT", default_value = "spec")]
     pub(crate) against: String,
 
@@ -811,14 +828,15 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) collect: u32,
 
-    /// For objects that synchronize threads: make calls that can all return (`safety`), or any calls (`progress`).
-    /// Defaults to `safety`.
+    /// For objects whose operations wait for each other: generate only programs in which every call can return
+    /// (`safety`), or any programs, and judge whether stuck calls should have returned (`progress`). Defaults to
+    /// `safety`.
     ///
-    /// `quasi` is `--factor` with the quasi factor of the object.
+    /// `quasi` is short for `--factor` with the quasi factor of the object.
     #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
     pub(crate) criterion: Criterion,
 
-    /// Number of different keys or items. Defaults to the number used in the object's paper.
+    /// Number of different keys or items. Defaults to the number in the paper that describes the object.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) keys: Option<u64>,
 
@@ -910,7 +928,7 @@ pub(crate) enum Format {
     PorcupineKv,
     /// Porcupine's operations as JSON lines: ClientId, Input, Call, Output, Return.
     PorcupineJson,
-    /// Start and finish events as JSON lines.
+    /// JSON lines with `event` (start or finish), `client` and `op`.
     Events,
     /// Comma- or tab-separated values, with a header row that has the field names of JSON lines.
     Csv,
@@ -947,7 +965,7 @@ pub(crate) enum To {
     PorcupineKv,
     /// Porcupine's operations as JSON lines.
     PorcupineJson,
-    /// Start and finish events as JSON lines.
+    /// JSON lines with `event` (start or finish), `client` and `op`.
     Events,
     /// Comma-separated values, with a row for each operation.
     Csv,
@@ -971,7 +989,7 @@ impl From<To> for codec::Target {
 /// How the versions that operations carry are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Versions {
-    /// Use versions as hints to the order of updates, which are verified.
+    /// Guess the order of updates from the versions, and verify the guess.
     Hint,
     /// Like `hint`, and exit with code 1 if the versions contradict the history.
     Strict,
@@ -984,7 +1002,7 @@ pub(crate) enum Versions {
 pub(crate) enum Tuples {
     /// Each key names a separate object, such as a register.
     Objects,
-    /// The key is the key of an operation on a map.
+    /// Each key is a key of one map.
     Keys,
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Wr
             Written::Late
         }
         Err(fault) => {
-            error(format_args!("cannot write to standard output: {fault}; free space, or write elsewhere"));
+            error(format_args!("cannot write to standard output: {fault}; free some space, or write elsewhere"));
             Written::Failed
         }
     }

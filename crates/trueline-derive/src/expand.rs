@@ -36,8 +36,8 @@ fn text(name: &TokenTree) -> TokenStream {
 const SOME: &str = "::core::option::Option::Some";
 const NONE: &str = "::core::option::Option::None";
 
-/// Returns the tokens of the template for each field. It may name `FIELD` (a local variable), `NAME`, `LABEL` (the name
-/// as text, or `None` in a tuple) and `TYPE`.
+/// Fills in the template for each field. The template may contain the placeholders `FIELD` (a local variable), `NAME`,
+/// `LABEL` (the name as text, or `None` in a tuple) and `TYPE`.
 fn each_field(variant: &Variant, template: &str) -> TokenStream {
     let filled = variant.fields.iter().enumerate().map(|(index, field)| {
         let variable = TokenTree::from(Ident::new(&format!("__field{index}"), Span::mixed_site()));
@@ -53,8 +53,9 @@ fn each_field(variant: &Variant, template: &str) -> TokenStream {
     filled.collect()
 }
 
-/// Returns the tokens of the template for each variant. It may name `CONSTRUCTOR`, `TEXT` (the name of the variant) and
-/// `TAG` (also the name, or `None` for a struct), and the given lists, which have an entry for each field.
+/// Fills in the template for each variant. The template may contain the placeholders `CONSTRUCTOR`, `TEXT` (the name of
+/// the variant) and `TAG` (also the name, or `None` for a struct), and the names of the given lists, which have an
+/// entry for each field.
 fn each_variant(item: &Item, template: &str, lists: &[(&str, &str)]) -> TokenStream {
     let filled = item.variants.iter().map(|variant| {
         let name = TokenTree::from(variant.name.clone());

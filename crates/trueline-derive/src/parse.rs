@@ -133,7 +133,7 @@ fn variants(body: TokenStream) -> Result<Vec<Variant>, Refused> {
             }
             Some(comma) if is_punct(&comma, ',') => {}
             Some(other) => {
-                let message = "cannot read this variant: put the value of the variant before it into parentheses";
+                let message = "cannot parse this variant: put the discriminant of the previous variant in parentheses";
                 return Err(Refused::new(other.span(), message));
             }
             None => {}
@@ -226,7 +226,7 @@ fn ident(tokens: &mut Tokens) -> Result<Ident, Refused> {
         Some(TokenTree::Ident(ident)) => Ok(ident),
         other => {
             let span = other.map_or_else(Span::call_site, |token| token.span());
-            Err(Refused::new(span, "expected a name here; implement the trait by hand"))
+            Err(Refused::new(span, "expected a name here; if this is valid Rust, implement the trait by hand"))
         }
     }
 }

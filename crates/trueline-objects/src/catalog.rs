@@ -226,17 +226,17 @@ const LINEARIZABLE: &[Entry] = &[
     Entry::new("ms-queue", "ms-queue-faulty-aba", "queue", |settings| {
         queue(settings, || MsQueue::faulty(ms_queue::Fault::Aba))
     })
-    .fault("nodes used again without tags", EITHER),
+    .fault("nodes reused without tags", EITHER),
     Entry::new("ms-queue", "ms-queue-faulty-no-help", "queue", |settings| {
         queue(settings, || MsQueue::faulty(ms_queue::Fault::NoHelp))
     })
-    .fault("tail set back, and no thread helps", STUCK),
+    .fault("the tail moves back, and no thread repairs it", STUCK),
     Entry::new("treiber-stack", "treiber-stack", "stack", |settings| stack(settings, TreiberStack::new))
         .paper("Treiber 1986"),
     Entry::new("treiber-stack", "treiber-stack-faulty-aba", "stack", |settings| {
         stack(settings, || TreiberStack::faulty(treiber_stack::Fault::Aba))
     })
-    .fault("nodes used again without tags", EITHER),
+    .fault("nodes reused without tags", EITHER),
     Entry::new("locked", "locked-queue", BOUNDED_QUEUE, |settings| {
         bounded_queue(settings, || LockedQueue::new(CAPACITY))
     })
@@ -301,12 +301,12 @@ const LINEARIZABLE: &[Entry] = &[
     Entry::new("register", "register", "register:0", |settings| register(settings, Access::SeqCst)).paper("Lowe §8"),
     Entry::new("register", "register-faulty-relaxed", "register:0", |settings| register(settings, Access::Relaxed))
         .paper("Lowe §8")
-        .fault("writes seen late; needs a clock that does not order memory", REJECTED),
+        .fault("writes become visible late; needs a clock that does not order memory accesses", REJECTED),
     Entry::new("register", "register-faulty-acquire-release", "register:0", |settings| {
         register(settings, Access::AcquireRelease)
     })
     .paper("Lowe §8")
-    .fault("writes seen late; needs a clock that does not order memory", REJECTED),
+    .fault("writes become visible late; needs a clock that does not order memory accesses", REJECTED),
     Entry::new("register", "buffered-register", "register:0", |settings| {
         buffered_register(settings, Buffering::Stores(0))
     })
@@ -374,7 +374,7 @@ const LINEARIZABLE: &[Entry] = &[
         set(settings, || LockFreeSkiplist::new(Good, lock_free_skiplist::Collisions::StepOver))
     })
     .paper("H&K `LFSLF0`")
-    .fault("steps over the item, which is not seen with a good hash", ACCEPTED),
+    .fault("steps over the item; does not show with a good hash function", ACCEPTED),
     Entry::new("lock-free-skiplist", "lock-free-skiplist-faulty-stepping-over", "set", |settings| {
         set(settings, || LockFreeSkiplist::new(Bad, lock_free_skiplist::Collisions::StepOver))
     })
@@ -393,7 +393,7 @@ const LINEARIZABLE: &[Entry] = &[
         growing_set(settings, || SplitOrderedSet::preloaded(5))
     })
     .paper("H&K")
-    .fault("an item from before the history", REJECTED),
+    .fault("contains an item that was added before the history began", REJECTED),
 ];
 
 /// A generator of values.

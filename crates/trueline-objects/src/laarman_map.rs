@@ -114,7 +114,7 @@ impl LaarmanMap {
                 return Place::Found(slot);
             }
         }
-        panic!("the map has room for {} keys", self.slots.len());
+        panic!("the map is full: it has room for {} keys", self.slots.len());
     }
 
     /// Returns the value of a key.

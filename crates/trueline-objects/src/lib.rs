@@ -22,10 +22,10 @@
 //! | `ms-queue` | [`MsQueue::new`](ms_queue::MsQueue::new) | Lowe §6, H&S §10.5 | | `queue` | accepted |
 //! | `ms-queue-recycling` | [`MsQueue::recycling`](ms_queue::MsQueue::recycling) | Michael & Scott 1996 | | `queue` | accepted |
 //! | `ms-queue-faulty-late-read` | [`ms_queue::Fault::LateRead`] | | value read after the swing | `queue` | rejected or stuck |
-//! | `ms-queue-faulty-aba` | [`ms_queue::Fault::Aba`] | | nodes used again without tags | `queue` | rejected or stuck |
-//! | `ms-queue-faulty-no-help` | [`ms_queue::Fault::NoHelp`] | | tail set back, and no thread helps | `queue` | stuck |
+//! | `ms-queue-faulty-aba` | [`ms_queue::Fault::Aba`] | | nodes reused without tags | `queue` | rejected or stuck |
+//! | `ms-queue-faulty-no-help` | [`ms_queue::Fault::NoHelp`] | | the tail moves back, and no thread repairs it | `queue` | stuck |
 //! | `treiber-stack` | [`TreiberStack::new`](treiber_stack::TreiberStack::new) | Treiber 1986 | | `stack` | accepted |
-//! | `treiber-stack-faulty-aba` | [`treiber_stack::Fault::Aba`] | | nodes used again without tags | `stack` | rejected or stuck |
+//! | `treiber-stack-faulty-aba` | [`treiber_stack::Fault::Aba`] | | nodes reused without tags | `stack` | rejected or stuck |
 //! | `locked-queue` | [`LockedQueue`](locked::LockedQueue) | Lowe | | `bounded-queue:2` | accepted |
 //! | `locked-map` | [`LockedMap`](locked::LockedMap) | Lowe §6 | | `map` | accepted |
 //! | `locked-height-stack` | [`LockedHeightStack`](locked::LockedHeightStack) | H&K example 9 | | `stack-heights` | accepted |
@@ -43,8 +43,8 @@
 //! | `shann-queue-partial-without-help` | [`shann_queue::Mode::PartialWithoutHelp`] | Shann et al. 2000, Lowe §8 | | `bounded-queue:2` | accepted |
 //! | `shann-queue-partial-without-help-faulty-stale-slot` | [`shann_queue::Mode::PartialWithoutHelp`] | Colvin & Groves 2005, Lowe §8 | slot not looked at again | `bounded-queue:2` | stuck |
 //! | `register` | [`register::Access::SeqCst`] | Lowe §8 | | `register:0` | accepted |
-//! | `register-faulty-relaxed` | [`register::Access::Relaxed`] | Lowe §8 | writes seen late; needs a clock that does not order memory | `register:0` | rejected |
-//! | `register-faulty-acquire-release` | [`register::Access::AcquireRelease`] | Lowe §8 | writes seen late; needs a clock that does not order memory | `register:0` | rejected |
+//! | `register-faulty-relaxed` | [`register::Access::Relaxed`] | Lowe §8 | writes become visible late; needs a clock that does not order memory accesses | `register:0` | rejected |
+//! | `register-faulty-acquire-release` | [`register::Access::AcquireRelease`] | Lowe §8 | writes become visible late; needs a clock that does not order memory accesses | `register:0` | rejected |
 //! | `buffered-register` | [`BufferedRegister`](register::BufferedRegister) | Lowe §8, in slow motion | | `register:0` | accepted |
 //! | `buffered-register-faulty-stores` | [`register::Buffering::Stores`] | Lowe §8, in slow motion | writes wait in a buffer | `register:0` | rejected |
 //! | `buffered-register-faulty-loads` | [`register::Buffering::Loads`] | Lowe §8, in slow motion | reads of an old copy | `register:0` | rejected |
@@ -63,11 +63,11 @@
 //! | `collision-resistant-lazy-skiplist` | [`lazy_skiplist::Collisions::Scan`], bad hash | H&K `CRLSL` | | `set` | accepted |
 //! | `lock-free-skiplist` | [`LockFreeSkiplist`](lock_free_skiplist::LockFreeSkiplist), good hash | H&K `LFSL`, H&S §14.4 | | `set` | accepted |
 //! | `collision-resistant-lock-free-skiplist` | [`lock_free_skiplist::Collisions::Scan`], bad hash | H&K `CRLFSL` | | `set` | accepted |
-//! | `lock-free-skiplist-stepping-over` | [`lock_free_skiplist::Collisions::StepOver`], good hash | H&K `LFSLF0` | steps over the item, which is not seen with a good hash | `set` | accepted |
+//! | `lock-free-skiplist-stepping-over` | [`lock_free_skiplist::Collisions::StepOver`], good hash | H&K `LFSLF0` | steps over the item; does not show with a good hash function | `set` | accepted |
 //! | `lock-free-skiplist-faulty-stepping-over` | [`lock_free_skiplist::Collisions::StepOver`], bad hash | H&K `LFSLF1`, Lowe §8 | steps over the item | `set` | rejected |
 //! | `lock-free-skiplist-faulty-collisions` | [`lock_free_skiplist::Collisions::None`], bad hash | H&K | collisions not expected | `set` | rejected |
 //! | `split-ordered-set` | [`SplitOrderedSet::new`](split_ordered_set::SplitOrderedSet::new) | H&K `TBB`, H&S §13.3 | | `growing-set` | accepted |
-//! | `split-ordered-set-preloaded` | [`SplitOrderedSet::preloaded`](split_ordered_set::SplitOrderedSet::preloaded) | H&K | an item from before the history | `growing-set` | rejected |
+//! | `split-ordered-set-preloaded` | [`SplitOrderedSet::preloaded`](split_ordered_set::SplitOrderedSet::preloaded) | H&K | contains an item that was added before the history began | `growing-set` | rejected |
 
 #![allow(clippy::new_without_default, reason = "objects are made correct or faulty, and neither is a default")]
 

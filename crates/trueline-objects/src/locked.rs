@@ -1,9 +1,9 @@
 //! Correct baselines that are protected by one lock or a few.
 //!
-//! Lowe, *Testing for linearizability* (2016), uses such objects beside the lock-free ones: [`LockedQueue`], a bounded
-//! queue, and [`LockedMap`], a map split into shards. [`LockedHeightStack`] is the stack of Horn and Kroening, *Faster
-//! linearizability checking via P-compositionality* (2015), example 9, whose operations also return the height that the
-//! stack had before.
+//! Lowe, *Testing for linearizability* (2016), uses such objects alongside the lock-free ones: [`LockedQueue`], a
+//! bounded queue, and [`LockedMap`], a map split into shards. [`LockedHeightStack`] is the stack of Horn and Kroening,
+//! *Faster linearizability checking via P-compositionality* (2015), example 9, whose operations also return the
+//! previous height of the stack.
 
 use std::collections::{BTreeMap, VecDeque};
 

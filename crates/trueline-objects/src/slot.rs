@@ -13,7 +13,7 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// Converts a value to the 32 bits that are available beside the counter.
+    /// Converts a value to the 32 bits that are available next to the counter.
     ///
     /// # Panics
     /// Panics if the value is not below `u32::MAX`.

@@ -27,7 +27,7 @@ struct Kept {
 
 impl Statics {
     /// Creates an empty store, for an exploration that begins.
-    #[expect(clippy::new_without_default, reason = "there is nothing default about the moment")]
+    #[expect(clippy::new_without_default, reason = "a store belongs to one exploration, so it has no default")]
     pub fn new() -> Self {
         static SEGMENTS: OnceLock<Vec<Range<usize>>> = OnceLock::new();
         let segments = SEGMENTS.get_or_init(|| {

@@ -620,12 +620,12 @@ fn spin_cold() -> bool {
 /// # Panics
 /// Panics if `bound` is 0.
 pub fn choose(bound: usize) -> usize {
-    assert!(bound > 0, "there is nothing to choose from");
+    assert!(bound > 0, "cannot choose from 0 alternatives");
     let choice = match current() {
         Some(world) => world.choose(bound),
         None => CHOICES.with(|choices| choices.below(bound)),
     };
-    assert!(choice < bound, "the world chose {choice}, of {bound}");
+    assert!(choice < bound, "the scheduler chose {choice}, which is not below {bound}");
     choice
 }
 

@@ -128,7 +128,7 @@ pub fn not_linearizable<S: Spec>(
     let judgment = check(spec, history, config);
     assert!(
         judgment.verdict.is_rejected(),
-        "it should not be linearizable\n{}",
+        "expected the history not to be linearizable, but it was not rejected\n{}",
         report(name, history, spec, &judgment)
     );
     judgment
@@ -152,7 +152,7 @@ fn render(name: &str, judged: &dyn Judged) -> String {
         let folder = Path::new(&folder);
         let _ = match html::write(folder, &place(), &timeline) {
             Ok(page) => writeln!(said, "  the page:     {}", page.display()),
-            Err(fault) => writeln!(said, "  no page: {fault}; check TRUELINE_PAGES={}", folder.display()),
+            Err(fault) => writeln!(said, "  no page was written: {fault}; check TRUELINE_PAGES={}", folder.display()),
         };
     }
     said

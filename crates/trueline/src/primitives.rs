@@ -39,7 +39,7 @@ pub use trueline_sync::primitives::{
     AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Cancellation, Cancelled, Chaos, Condvar, Entered, Mutex, MutexGuard,
     Ordering, World, catch_cancelled, choose, enter, point, spin_hint,
 };
-// How a world and the primitives speak with each other, which only the scheduler of trueline needs.
+// The interface between a world and the primitives, which only trueline's scheduler needs.
 #[doc(hidden)]
 pub use trueline_sync::primitives::{Access, AccessKind, Blocking, Cancellable, Place, Seen, Wake};
 

@@ -44,7 +44,7 @@ impl<O: Object> Peer<O> for Stateright {
             match (event.kind(), &operation.outcome) {
                 (EventKind::Call, _) => tester.on_invoke(process, operation.op.clone()),
                 (EventKind::Return, Outcome::Returned(ret)) => tester.on_return(process, ret.clone()),
-                (EventKind::Return, _) => unreachable!("only what returned has a return event"),
+                (EventKind::Return, _) => unreachable!("only operations that returned have a return event"),
             }
             .expect("a history is well formed");
         }

@@ -1,4 +1,4 @@
-//! todc-utils: Wing and Gong's search with Lowe's memory.
+//! todc-utils: Wing and Gong's search with Lowe's memoization.
 
 use std::marker::PhantomData;
 

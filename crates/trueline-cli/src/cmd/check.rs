@@ -245,17 +245,18 @@ fn contradicted(contradiction: Contradiction, judged: &dyn trueline::judge::Judg
     let without = "the verdict was found without versions";
     match contradiction {
         Contradiction::RealTime { first, second } => format!(
-            "versions contradict the order in time: {} comes before {}, which returned before it was called; {without}",
+            "versions contradict real-time order: by version, {} comes before {}, but the latter returned before the \
+             former was called; {without}",
             name(first),
             name(second)
         ),
         Contradiction::Result(op) => {
             format!(
-                "versions contradict the results: in their order, {} cannot have returned that; {without}",
+                "versions contradict the results: in version order, {} could not have returned its result; {without}",
                 name(op)
             )
         }
-        _ => format!("whether versions give the order was not decided; {without}"),
+        _ => format!("could not decide whether the versions give a valid order; {without}"),
     }
 }
 
@@ -445,7 +446,7 @@ impl<'a> Judge<'a> {
             Some(factors) => spec.judge_quasi(history, factors, &config),
         };
         spinner.finish_and_clear();
-        let judged = judged.ok_or_else(|| "such objects have no factors; leave --factor out".to_owned())?;
+        let judged = judged.ok_or_else(|| format!("`{}` has no factors; leave --factor out", spec.name()))?;
         judged
             .map(|judged| (judged, ill_formed))
             .map_err(|fault| Unreadable { line: fault.line(), ..fault.message().to_owned().into() })

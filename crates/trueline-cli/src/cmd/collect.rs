@@ -74,7 +74,7 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
     output::note(log.summary());
     match why.map_or(synced, Err) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fault(&path, error, "free space, or write elsewhere"),
+        Err(error) => fault(&path, error, "free some space, or write elsewhere"),
     }
 }
 
@@ -255,7 +255,7 @@ impl Log {
         let process = u32::try_from(number("process")?).map_err(|fault| fault.to_string())?;
         let time = number("time")?;
         if !matches!(event.get("type").and_then(Value::as_str), Some("invoke" | "ok" | "fail" | "info")) {
-            return Err("its `type` is missing or not that of an event".to_owned());
+            return Err("its `type` is missing or is not invoke, ok, fail or info".to_owned());
         }
         self.next_process = self.next_process.max(process.checked_add(1).ok_or("its `process` is too large")?);
         self.first_time = self.first_time.max(time.saturating_add(1));

@@ -64,11 +64,13 @@ pub(crate) fn write(
         // The reader has read all that it wanted.
         Err(Unwritten::Codec(fault)) if is_closed_pipe(&fault) => return ExitCode::SUCCESS,
         Err(Unwritten::Codec(fault)) => match std::error::Error::source(&fault) {
-            Some(_) => output::error(format_args!("{}: {}; free space, or write elsewhere", place(), fault.message())),
+            Some(_) => {
+                output::error(format_args!("{}: {}; free some space, or write elsewhere", place(), fault.message()))
+            }
             None => output::error(Unreadable::from(fault).describe(source)),
         },
         Err(Unwritten::Io(fault)) => {
-            output::error(format_args!("{}: cannot write: {fault}; check the path, or free space", place()));
+            output::error(format_args!("{}: cannot write: {fault}; check the path, or free some space", place()));
         }
     }
     ExitCode::from(2)

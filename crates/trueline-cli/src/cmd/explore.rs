@@ -193,15 +193,15 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
         };
         if is_chosen {
             return Err(format!(
-                "threads of {} choose their operations, and may choose others in serial runs; to compare it with \
-                 serial runs, use --calls",
+                "threads of {} choose their operations while they run, so a serial run may call different ones; use \
+                 --calls to fix the operations",
                 entry.name
             ));
         }
     } else if args.calls.is_some() && plan.threads_choose() {
         return Err(format!(
-            "threads of {} choose their operations, because it does not allow every program; use --threads and --ops, \
-             or --program, instead of --calls",
+            "--calls: {} does not allow every program, so its threads choose their operations; use --threads and \
+             --ops, or --program, instead",
             entry.name
         ));
     }

@@ -201,7 +201,7 @@ impl<'s> Simulation<'s> {
         };
         if args.pending > args.operations {
             return Err(format!(
-                "--pending {} is more than the {} operations; give less",
+                "--pending {} is more than the {} operations; give fewer",
                 args.pending, args.operations
             ));
         }

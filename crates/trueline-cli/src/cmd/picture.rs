@@ -38,7 +38,7 @@ impl Form {
         match extension.to_ascii_lowercase().as_str() {
             "html" | "htm" => Ok(Self::Html),
             "svg" => Ok(Self::Svg),
-            _ => Err(format!("cannot draw in {}: its name must end in .html or .svg", path.display())),
+            _ => Err(format!("cannot draw to {}: the file name must end in .html or .svg", path.display())),
         }
     }
 }
@@ -59,14 +59,15 @@ impl Pages {
         let says_folder = path.is_dir() || path.extension().is_none() || name.to_string().ends_with(MAIN_SEPARATOR);
         if says_folder {
             fs::create_dir_all(path)
-                .map_err(|fault| format!("cannot create the folder {name}: {fault}; check the path"))?;
+                .map_err(|fault| format!("cannot create the directory {name}: {fault}; check the path"))?;
             return Ok(Self::Folder(path.to_owned(), HashSet::new()));
         }
         Form::of(path)?;
         if inputs > 1 {
             let folder = path.with_extension("");
             return Err(format!(
-                "--view {name} draws one history, and there are {inputs} files; name a folder, such as {}{MAIN_SEPARATOR}, for a page of each",
+                "--view {name} can draw only one history, but there are {inputs} files; name a directory, such as \
+                 {}{MAIN_SEPARATOR}, to get a page for each",
                 folder.display()
             ));
         }
@@ -113,7 +114,7 @@ impl Drawn {
     pub(super) fn write(self, args: &CheckArgs) -> Result<(), String> {
         let path = self.path.display();
         file::write(&self.path, self.content)
-            .map_err(|fault| format!("cannot write {path}: {fault}; check the folder, or free space"))?;
+            .map_err(|fault| format!("cannot write {path}: {fault}; check the directory, or free some space"))?;
         if !args.quiet {
             output::note(format_args!("drawn in {path}"));
         }

@@ -242,7 +242,7 @@ fn cases() -> Vec<Case> {
             "queue",
             r#"{"process":0,"f":"dequeue","result":1,"call":1}"#,
             1,
-            &["no time of `return`", "leave out the result"],
+            &["no `return` time", "leave out the result"],
         ),
         case(
             "duplicate-id",
@@ -396,7 +396,7 @@ fn jepsen_cases() -> Vec<Case> {
     let deep =
         |depth| format!("{{:process 1 :type :invoke :f :enqueue :value {}{}}}]", "[".repeat(depth), "]".repeat(depth));
     vec![
-        case("edn-binary", "queue", b"\x7fELF\x02\0\0\xff".to_vec(), 1, &["not text", "not compressed"]).with(FORCED),
+        case("edn-binary", "queue", b"\x7fELF\x02\0\0\xff".to_vec(), 1, &["not text", "uncompressed"]).with(FORCED),
         case("edn-invalid-utf-8", "queue", [EDN.as_bytes(), b"\n{:f \"caf\xe9\"}"].concat(), 2, &["UTF-8"]),
         case("edn-nul", "queue", [EDN.as_bytes(), b"\n\0\0"].concat(), 2, &["not text"]),
         case("edn-prose", "queue", "Dear reader,\n", 1, &["was found instead of an event", "write a map"]).with(FORCED),
@@ -440,7 +440,7 @@ fn jepsen_cases() -> Vec<Case> {
         edn("edn-unreadable", "{:process 1 :error #<Exception>}", 2, &["is not EDN", "quote it as a string"]),
         edn("edn-odd-character", "{:process 1 :f @x}", 2, &["'@' is not part of EDN", "quote it"]),
         edn("edn-empty-keyword", "{:process 1 : 2}", 2, &["`:` has no name after it"]),
-        edn("edn-tag-alone", "{:process 1 :f #inst}", 2, &["a tag stands before nothing"]),
+        edn("edn-tag-alone", "{:process 1 :f #inst}", 2, &["a tag has no form after it"]),
         edn("edn-discards-nothing", "{:process 1 #_}", 2, &["`#_` stands before nothing"]),
         edn("edn-deep", &deep(65), 2, &["nested deeper than 64", "flatten it"]),
         edn("edn-very-deep", &deep(2_000_000), 2, &["nested deeper than 64", "flatten it"]),
@@ -452,8 +452,14 @@ fn jepsen_cases() -> Vec<Case> {
         case("edn-unknown-operation", "queue", EDN.replace(":enqueue", ":enqeue"), 1, &["did you mean `enqueue`?"]),
         case("edn-no-pair", "queue", EDN, 1, &["not a pair of key and value", "log it as [key value]"])
             .with(&["--independent"]),
-        case("kv-pair-and-key", "map", KV, 1, &["the key is already given apart", "do not ask for pairs"])
-            .with(&["--tuples", "keys"]),
+        case(
+            "kv-pair-and-key",
+            "map",
+            KV,
+            1,
+            &["the key already has a field of its own", "do not also read values as pairs"],
+        )
+        .with(&["--tuples", "keys"]),
         case(
             "edn-pair-of-another-key",
             "register",
@@ -476,7 +482,7 @@ fn log_cases() -> Vec<Case> {
         case(name, "cas-register", format!("0\t:invoke\t:read\tnil\n{event}\n"), 2, expected)
     };
     vec![
-        case("log-binary", "cas-register", b"BZh91AY\0".to_vec(), 1, &["not text", "not compressed"]).with(FORCED),
+        case("log-binary", "cas-register", b"BZh91AY\0".to_vec(), 1, &["not text", "uncompressed"]).with(FORCED),
         case(
             "log-prose-first",
             "cas-register",
@@ -530,11 +536,7 @@ fn porcupine_cases() -> Vec<Case> {
             .with(&["--format", "porcupine-json"]),
         case("porcupine-jsonl", "register", INVOKE, 1, &["`Input` is missing"]).with(&["--format", "porcupine-json"]),
         json("porcupine-cut-off", r#"{"ClientId":1,"Inp"#, &["cut off", "delete the line"]),
-        json(
-            "porcupine-no-client",
-            r#"{"Input":"read","Call":1}"#,
-            &["`ClientId` is on some lines only", "or on none"],
-        ),
+        json("porcupine-no-client", r#"{"Input":"read","Call":1}"#, &["only some lines have `ClientId`", "or on none"]),
         json("porcupine-client", r#"{"ClientId":"c","Input":"read","Call":1}"#, &["number the processes"]),
         json("porcupine-no-input", r#"{"ClientId":1,"Call":1}"#, &["`Input` is missing", "name the operation"]),
         json("porcupine-input", r#"{"ClientId":1,"Input":5,"Call":1}"#, &["an object, a list or a name", "such as"]),
@@ -567,14 +569,18 @@ fn event_cases() -> Vec<Case> {
         event("events-cut-off", r#"{"client":0,"event":"fin"#, &["cut off", "delete the line"]),
         event("events-no-event", r#"{"client":1,"op":"read"}"#, &["`event` is missing", "give start or finish"]),
         event("events-event", r#"{"client":1,"event":"pause"}"#, &["must be start or finish", "write one of these"]),
-        event("events-some-clients", r#"{"id":2,"event":"start","op":"read"}"#, &["on some lines only"]),
+        event("events-some-clients", r#"{"id":2,"event":"start","op":"read"}"#, &["only some lines have `client`"]),
         event("events-client", r#"{"client":-1,"event":"start","op":"read"}"#, &["number the processes"]),
         event("events-no-op", r#"{"client":1,"event":"start"}"#, &["give it in `op`"]),
         event("events-value", r#"{"client":1,"event":"start","op":"write","value":0.5}"#, &["write it as a string"]),
         event("events-id", r#"{"client":1,"id":"x","event":"start","op":"read"}"#, &["`id` must be an integer"]),
         event("events-same-id", r#"{"client":1,"id":1,"event":"start","op":"read"}"#, &["give each operation its own"]),
         event("events-unknown-id", r#"{"client":0,"id":2,"event":"finish"}"#, &["log its start first"]),
-        event("events-id-of-another", r#"{"client":1,"id":1,"event":"finish"}"#, &["give the same on both lines"]),
+        event(
+            "events-id-of-another",
+            r#"{"client":1,"id":1,"event":"finish"}"#,
+            &["give the same client on both lines"],
+        ),
         event("events-finish-first", r#"{"client":1,"event":"finish"}"#, &["log its call first"]),
         event("events-two-open", r#"{"client":0,"event":"start","op":"read"}"#, &["different processes"]),
         event("events-another-op", r#"{"client":0,"event":"finish","op":"write"}"#, &["its open call is `read`"]),

@@ -35,11 +35,11 @@ fn what_a_format_cannot_hold_is_told() {
     let zero = r#"{"process":0,"f":"read","result":["\u0000"],"call":1,"return":2}"#;
     let logger = r#"{"process":0,"f":"write","value":"jepsen.util - 0 :ok","call":1,"return":2}"#;
     for (text, format, line, expected) in [
-        (zero, "jepsen", 1, "has a text with the character 0"),
+        (zero, "jepsen", 1, "has a string with a NUL character"),
         (logger, "jepsen-log", 1, "contains `jepsen.util`"),
-        (object, "jepsen", 1, "on the object `a`, and Jepsen's EDN has no objects"),
-        (object, "porcupine-json", 1, "has no objects; write JSON lines"),
-        (object, "events", 1, "has no objects"),
+        (object, "jepsen", 1, "on the object `a`, but Jepsen's EDN cannot name objects"),
+        (object, "porcupine-json", 1, "cannot name objects; write JSON lines"),
+        (object, "events", 1, "cannot name objects"),
         (key, "jepsen-log", 1, "has the key \"k\", and Jepsen's log has no keys"),
         (cas, "porcupine-kv", 1, "has no key"),
         (cas, "jepsen", 1, "returned null, which in Jepsen's EDN means that it succeeded"),

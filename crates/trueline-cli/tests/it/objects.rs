@@ -130,7 +130,7 @@ fn what_makes_no_sense_is_refused() {
         (&["--runs", "0"], "--runs"),
         (&["--time", "5 parsecs"], "write a number of seconds"),
         (&["--watchdog=-1"], "--watchdog"),
-        (&["--clock", "sundial"], "there are tsc, instant, counter"),
+        (&["--clock", "sundial"], "the clocks are tsc, instant, counter"),
         (&["--algorithm", "guess"], "--algorithm"),
         (&["--replay", "nonsense"], "does not name a run"),
         (&["--weights", "enqueue"], "such as enqueue=3,dequeue=1"),

@@ -127,9 +127,9 @@ fn wrong_usage_of_pictures() {
         (&["check", "--view", "a.txt", &one], "must end in .html or .svg"),
         (
             &["check", "--view", "a.html", &one, &two],
-            "there are 2 files; name a folder, such as a/, for a page of each",
+            "there are 2 files; name a directory, such as a/, to get a page for each",
         ),
-        (&["check", "--view", &format!("{one}/below/"), &one], "cannot create the folder"),
+        (&["check", "--view", &format!("{one}/below/"), &one], "cannot create the directory"),
         (&["view", "--output", "a.pdf", &one], "must end in .html or .svg"),
         (&["view", &one, &two], "draws one history"),
         (&["view", "--output", "/no/such/folder/a.html", &one], "cannot write"),

@@ -233,7 +233,7 @@ fn versions_are_hints() {
         let judged = check(versions, &bad);
         assert_eq!(judged.code, code, "{versions}: {judged:?}");
         assert!(judged.stdout.contains("\"verdict\":\"accepted\""), "{judged:?}");
-        let note = "versions contradict the order in time: write(2) with version 0 on line 2 comes before write(1) with version 1 on line 1";
+        let note = "versions contradict real-time order: by version, write(2) with version 0 on line 2 comes before write(1) with version 1 on line 1";
         assert_eq!(judged.stdout.contains(note), versions != "ignore", "{judged:?}");
     }
     let judged = check("strict", &good);

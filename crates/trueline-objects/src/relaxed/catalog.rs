@@ -106,7 +106,7 @@ pub const OBJECTS: &[Object] = &[
         quasi_queue::Fault::RemovedTwice
     ))
     .paper("Round-Up table I, `Quasi Queue b2`")
-    .faulty("the mark is read, then set"),
+    .faulty("the mark is read and set in two steps"),
     object!(queue, "quasi-queue", "quasi-queue-faulty-empty-at-gap", QUASI_QUEUE, |k| QuasiQueue::faulty(
         k,
         quasi_queue::Fault::EmptyAtGap
@@ -119,7 +119,7 @@ pub const OBJECTS: &[Object] = &[
         quasi_stack::Fault::EmptyOnConflict
     ))
     .paper("Round-Up table I, `Quasi Stack b1`")
-    .faulty("a thread that is too late reports an empty stack"),
+    .faulty("a thread that loses a race reports an empty stack"),
     object!(stack, "quasi-stack", "quasi-stack-faulty-too-deep", "stack", |k| QuasiStack::faulty(
         k,
         quasi_stack::Fault::TooDeep
@@ -134,7 +134,7 @@ pub const OBJECTS: &[Object] = &[
     object!(queue, "sl-queue", "sl-queue-faulty-no-lock", "queue", |_| SlQueue::faulty(sl_queue::Fault::NoLock))
         .without_factor()
         .paper("Round-Up table IV, `sl-queue`")
-        .faulty("a list for one thread, used by many"),
+        .faulty("a single-threaded list, used by several threads"),
     object!(queue, "rd-queue", "rd-queue", QUASI_QUEUE, RdQueue::new).paper("Round-Up table IV, `rd-queue`"),
     object!(balanced_queue, "bk-queue", "bk-queue", K_FIFO, |k| BkQueue::new(k, RING))
         .paper("Round-Up table IV, `bk-queue`"),
@@ -143,13 +143,13 @@ pub const OBJECTS: &[Object] = &[
         RING,
         bk_queue::Fault::NoCommit
     ))
-    .faulty("a value that came too late is left where it is"),
+    .faulty("a value that was inserted too late is not moved"),
     object!(queue, "ubk-queue", "ubk-queue", K_FIFO, UbkQueue::new).paper("Round-Up table IV, `ubk-queue`"),
     object!(queue, "ubk-queue", "ubk-queue-faulty-no-commit", K_FIFO, |k| UbkQueue::faulty(
         k,
         ubk_queue::Fault::NoCommit
     ))
-    .faulty("a value that came too late is left where it is"),
+    .faulty("a value that was inserted too late is not moved"),
     object!(stack, "k-stack", "k-stack", K_STACK, KStack::new),
     object!(stack, "k-stack", "k-stack-faulty-second-read", K_STACK, |k| KStack::faulty(k, k_stack::Fault::SecondRead))
         .paper("Round-Up table IV, `k-stack`, and algorithm 3")
@@ -174,7 +174,7 @@ pub const OBJECTS: &[Object] = &[
         rd_queue::Fault::SlidingWindow
     ))
     .paper("Round-Up §II")
-    .faulty("the first may be overtaken forever"),
+    .faulty("the oldest element may be overtaken forever"),
     // The fault shows only in programs that remove everything they insert.
     object!(
         drained_priority_queue,
@@ -185,7 +185,7 @@ pub const OBJECTS: &[Object] = &[
     )
     .quasi()
     .paper("Round-Up §II")
-    .faulty("the first may be overtaken forever"),
+    .faulty("the smallest element may be overtaken forever"),
 ];
 
 /// The entries of [`OBJECTS`].

@@ -3,9 +3,9 @@
 //! C. M. Kirsch, M. Lippautz and H. Payer, *Fast and scalable, lock-free k-FIFO queues* (2013); the `ubk-queue` of the Scal
 //! suite, tested in Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables IV and V.
 //!
-//! This works like the [queue in a ring](super::bk_queue), except that segments are linked, and a next one is created
+//! This works like the [queue in a ring](super::bk_queue), except that segments are linked, and new ones are created
 //! when needed. A segment is marked before the head passes it, so that a thread that fills a slot late sees that the
-//! segment has left the queue. The mark may be set although the head does not pass; then late threads use another
+//! segment has left the queue. A segment may be marked even if the head does not pass it; then late threads use another
 //! segment, which does no harm.
 //!
 //! | fault | description | example history |

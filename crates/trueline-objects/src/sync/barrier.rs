@@ -79,7 +79,7 @@ impl Barrier {
     /// # Panics
     /// Panics if there is no such thread.
     pub fn sync(&self, me: usize) {
-        assert!(me < self.threads, "the barrier has {} threads", self.threads);
+        assert!(me < self.threads, "thread {me} is out of range: the barrier has {} threads", self.threads);
         let monitor = &self.monitor;
         let mut state = match self.fault {
             Some(Fault::ReturnsAtOnce) => return,
@@ -153,7 +153,7 @@ impl TreeBarrier {
     /// Panics if there is no such thread.
     pub fn sync(&self, me: usize) {
         let threads = self.signals.len();
-        assert!(me < threads, "the barrier has {threads} threads");
+        assert!(me < threads, "thread {me} is out of range: the barrier has {threads} threads");
         for child in children(me, threads) {
             self.signals[child].wait_for_signal_up();
         }
@@ -207,7 +207,7 @@ impl CombiningBarrier {
     /// Panics if there is no such thread.
     pub fn sync(&self, me: usize, value: u64) -> u64 {
         let threads = self.links.len();
-        assert!(me < threads, "the barrier has {threads} threads");
+        assert!(me < threads, "thread {me} is out of range: the barrier has {threads} threads");
         let mut result = value;
         for link in children(me, threads).map(|child| &self.links[child]) {
             link.signal.wait_for_signal_up();

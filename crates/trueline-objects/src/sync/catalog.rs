@@ -52,7 +52,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("sync-channel-faulty-two-states", "sync-channel", |settings| {
         channel(&settings.stuck(), || SyncChannel::faulty(channel::Fault::TwoStates))
     })
-    .fault("the slot is free before its sender has gone", STUCK),
+    .fault("the slot is freed before its sender has left", STUCK),
     Entry::synchronizing("sync-channel-faulty-wrong-condition", "sync-channel", |settings| {
         channel(&settings.stuck(), || SyncChannel::faulty(channel::Fault::WrongCondition))
     })
@@ -62,24 +62,24 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("filter-channel-faulty-no-filter", "filter-channel", |settings| {
         filter_channel(settings, || FilterChannel::faulty(filter_channel::Fault::NoFilter))
     })
-    .fault("nothing checks what is accepted", REJECTED),
+    .fault("the filter of the receiver is ignored", REJECTED),
     Entry::synchronizing("filter-channel-faulty-one-slot", "filter-channel", |settings| {
         filter_channel(&settings.stuck(), || FilterChannel::faulty(filter_channel::Fault::OneSlot))
     })
-    .fault("a value that no thread wants is in the way", STUCK),
+    .fault("an unwanted value blocks the slot", STUCK),
     Entry::synchronizing("filter-channel-faulty-two-states", "filter-channel", |settings| {
         filter_channel(&settings.stuck(), || FilterChannel::faulty(filter_channel::Fault::TwoStates))
     })
-    .fault("a value that no thread wants is in the way, and the slot is free before its sender has gone", STUCK),
+    .fault("an unwanted value blocks the slot, which is freed before its sender has left", STUCK),
     Entry::synchronizing("men-women", "men-women", |settings| men_women(settings, MenWomen::new)).paper("§9"),
     Entry::synchronizing("men-women-faulty-two-slots", "men-women", |settings| {
         men_women(settings, || MenWomen::faulty(men_women::Fault::TwoSlots))
     })
-    .fault("names taken from slots without rounds", REJECTED),
+    .fault("partners' names are read from slots that may belong to another round", REJECTED),
     Entry::synchronizing("men-women-faulty-crosswise", "men-women", |settings| {
         men_women(settings, || MenWomen::faulty(men_women::Fault::Crosswise))
     })
-    .fault("each side lets in the other", REJECTED),
+    .fault("each side lets in a thread of the other, which may take another thread's signal", REJECTED),
     Entry::synchronizing("men-women-faulty-notify-one", "men-women", |settings| {
         men_women(&settings.stuck(), || MenWomen::faulty(men_women::Fault::NotifyOne))
     })
@@ -88,7 +88,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("exchanger-faulty-no-third-stage", "exchanger", |settings| {
         exchanger(settings, || Exchanger::faulty(exchanger::Fault::NoThirdStage))
     })
-    .fault("the slot is free before the first has taken its value", REJECTED),
+    .fault("the slot is freed before the first thread has taken its value", REJECTED),
     Entry::synchronizing("counter-channel", "counter-channel", |settings| {
         counter_channel(settings, CounterChannel::new)
     })
@@ -96,15 +96,15 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("counter-channel-faulty-late-number", "counter-channel", |settings| {
         counter_channel(settings, || CounterChannel::faulty(counter_channel::Fault::LateNumber))
     })
-    .fault("the count is read when others have counted", REJECTED),
+    .fault("the count is read after other threads may have changed it", REJECTED),
     Entry::synchronizing("counter-channel-faulty-early-number", "counter-channel", |settings| {
         counter_channel(settings, || CounterChannel::faulty(counter_channel::Fault::EarlyNumber))
     })
-    .fault("a number is taken before it is its turn", REJECTED),
+    .fault("a number is taken out of turn", REJECTED),
     Entry::synchronizing("counter-channel-faulty-two-states", "counter-channel", |settings| {
         counter_channel(&settings.stuck(), || CounterChannel::faulty(counter_channel::Fault::TwoStates))
     })
-    .fault("the slot is free before its sender has gone", STUCK),
+    .fault("the slot is freed before its sender has left", STUCK),
     Entry::synchronizing("two-families", "two-families", |settings| two_families(settings, TwoFamilies::new))
         .paper("§9"),
     Entry::synchronizing("two-families-faulty-late-read", "two-families", |settings| {
@@ -119,14 +119,14 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("one-family-faulty-early-look", "one-family", |settings| {
         one_family(&settings.stuck(), |members| OneFamily::faulty(members, one_family::Fault::EarlyLook))
     })
-    .fault("checks which threads wait, and decides later", STUCK),
+    .fault("checks which threads are waiting, but acts on it later", STUCK),
     Entry::synchronizing("abc", "abc", |settings| abc(settings, Abc::new)).paper("§9"),
     Entry::synchronizing("abc-faulty-late-read", "abc", |settings| abc(settings, || Abc::faulty(abc::Fault::LateRead)))
-        .fault("A reads when the next have come", REJECTED),
+        .fault("A reads the names when the next group may have overwritten them", REJECTED),
     Entry::synchronizing("abc-faulty-lost-signal", "abc", |settings| {
         abc(&settings.stuck(), || Abc::faulty(abc::Fault::LostSignal))
     })
-    .fault("one signal in fifty is forgotten", STUCK),
+    .fault("one signal in fifty is lost", STUCK),
     Entry::synchronizing("barrier", "barrier:4", |settings| {
         barrier(settings, Barrier::new, |barrier, me| barrier.sync(me))
     })
@@ -142,7 +142,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("barrier-faulty-no-initial-wait", "barrier:4", |settings| {
         faulty_barrier(&settings.stuck(), barrier::Fault::NoInitialWait)
     })
-    .fault("some come while others leave", EITHER),
+    .fault("threads enter while others are still leaving", EITHER),
     Entry::synchronizing("barrier-faulty-bare-wait", "barrier:4", |settings| {
         faulty_barrier(settings, barrier::Fault::BareWait)
     })
@@ -159,7 +159,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         let make = |threads| TreeBarrier::faulty(threads, signal::Fault::UpDoesNotWait);
         barrier(settings, make, |barrier, me| barrier.sync(me))
     })
-    .fault("signals of children do not wait", EITHER),
+    .fault("a child that signals does not wait for its parent", EITHER),
     Entry::synchronizing("tree-barrier-faulty-early-down", "barrier:4", |settings| {
         let make = |threads| TreeBarrier::faulty(threads, signal::Fault::EarlyDown);
         barrier(settings, make, |barrier, me| barrier.sync(me))
@@ -175,7 +175,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
             EnrollableBarrier::faulty(threads, enrollable_barrier::Fault::NoInitialWait)
         })
     })
-    .fault("some come while others leave", EITHER),
+    .fault("threads enter while others are still leaving", EITHER),
     Entry::synchronizing("timeout-channel", "timeout-channel", |settings| {
         timeout_channel(settings, TimeoutChannel::new)
     })
@@ -183,7 +183,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("timeout-channel-faulty-one-flag", "timeout-channel", |settings| {
         timeout_channel(settings, || TimeoutChannel::faulty(timeout_channel::Fault::OneFlag))
     })
-    .fault("the slot is free before its sender has gone", REJECTED),
+    .fault("the slot is freed before its sender has left", REJECTED),
     Entry::synchronizing("timeout-exchanger", "timeout-exchanger", |settings| {
         timeout_exchanger(settings, TimeoutExchanger::new)
     })
@@ -191,7 +191,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("timeout-exchanger-faulty-third-joins", "timeout-exchanger", |settings| {
         timeout_exchanger(settings, || TimeoutExchanger::faulty(timeout_exchanger::Fault::ThirdJoins))
     })
-    .fault("three take part in an exchange of two", REJECTED),
+    .fault("three threads take part in an exchange between two", REJECTED),
     Entry::synchronizing("timeout-exchanger-faulty-ghost", "timeout-exchanger", |settings| {
         timeout_exchanger(settings, || TimeoutExchanger::faulty(timeout_exchanger::Fault::Ghost))
     })
@@ -203,11 +203,11 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("closeable-channel-faulty-closed-first", "closeable-channel", |settings| {
         closeable_channel(settings, || CloseableChannel::faulty(closeable_channel::Fault::ClosedFirst))
     })
-    .fault("a send fails that was received", REJECTED),
+    .fault("a send fails although its value was received", REJECTED),
     Entry::synchronizing("closeable-channel-faulty-old-library", "closeable-channel", |settings| {
         closeable_channel(settings, || CloseableChannel::faulty(closeable_channel::Fault::OldLibrary))
     })
-    .fault("the same, with three conditions", REJECTED),
+    .fault("a send fails although its value was received, with three conditions", REJECTED),
     Entry::synchronizing("terminating-queue", "terminating-queue:4", |settings| {
         terminating_queue(settings, TerminatingQueue::new)
     })

@@ -72,7 +72,7 @@ impl EnrollableBarrier {
     pub fn enrol(&self, me: usize) {
         let mut state = self.monitor.enter();
         let before = std::mem::replace(&mut state.is_enrolled[me], true);
-        assert!(!before, "thread {me} is enrolled already");
+        assert!(!before, "thread {me} is already enrolled");
         state.enrolled += 1;
     }
 

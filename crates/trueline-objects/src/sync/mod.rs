@@ -13,50 +13,50 @@
 //! |---|---|---|---|---|---|
 //! | `sync-channel` | [`SyncChannel::new`](channel::SyncChannel::new) | §1, §9 | | `sync-channel` | accepted |
 //! | `sync-channel-faulty-no-wait` | [`channel::Fault::NoWait`] | | the sender does not wait | `sync-channel` | rejected |
-//! | `sync-channel-faulty-two-states` | [`channel::Fault::TwoStates`] | | the slot is free before its sender has gone | `sync-channel` | stuck |
+//! | `sync-channel-faulty-two-states` | [`channel::Fault::TwoStates`] | | the slot is freed before its sender has left | `sync-channel` | stuck |
 //! | `sync-channel-faulty-wrong-condition` | [`channel::Fault::WrongCondition`] | | the sender wakes senders | `sync-channel` | stuck |
 //! | `filter-channel` | [`FilterChannel::new`](filter_channel::FilterChannel::new) | §2.1, §9 | | `filter-channel` | accepted |
-//! | `filter-channel-faulty-no-filter` | [`filter_channel::Fault::NoFilter`] | | nothing checks what is accepted | `filter-channel` | rejected |
-//! | `filter-channel-faulty-one-slot` | [`filter_channel::Fault::OneSlot`] | | a value that no thread wants is in the way | `filter-channel` | stuck |
-//! | `filter-channel-faulty-two-states` | [`filter_channel::Fault::TwoStates`] | | a value that no thread wants is in the way, and the slot is free before its sender has gone | `filter-channel` | stuck |
+//! | `filter-channel-faulty-no-filter` | [`filter_channel::Fault::NoFilter`] | | the filter of the receiver is ignored | `filter-channel` | rejected |
+//! | `filter-channel-faulty-one-slot` | [`filter_channel::Fault::OneSlot`] | | an unwanted value blocks the slot | `filter-channel` | stuck |
+//! | `filter-channel-faulty-two-states` | [`filter_channel::Fault::TwoStates`] | | an unwanted value blocks the slot, which is freed before its sender has left | `filter-channel` | stuck |
 //! | `men-women` | [`MenWomen::new`](men_women::MenWomen::new) | §9 | | `men-women` | accepted |
-//! | `men-women-faulty-two-slots` | [`men_women::Fault::TwoSlots`] | | names taken from slots without rounds | `men-women` | rejected |
-//! | `men-women-faulty-crosswise` | [`men_women::Fault::Crosswise`] | | each side lets in the other | `men-women` | rejected |
+//! | `men-women-faulty-two-slots` | [`men_women::Fault::TwoSlots`] | | partners' names are read from slots that may belong to another round | `men-women` | rejected |
+//! | `men-women-faulty-crosswise` | [`men_women::Fault::Crosswise`] | | each side lets in a thread of the other, which may take another thread's signal | `men-women` | rejected |
 //! | `men-women-faulty-notify-one` | [`men_women::Fault::NotifyOne`] | | wakes a thread that waits for something else | `men-women` | stuck |
 //! | `exchanger` | [`Exchanger::new`](exchanger::Exchanger::new) | §1, §9 | | `exchanger` | accepted |
-//! | `exchanger-faulty-no-third-stage` | [`exchanger::Fault::NoThirdStage`] | | the slot is free before the first has taken its value | `exchanger` | rejected |
+//! | `exchanger-faulty-no-third-stage` | [`exchanger::Fault::NoThirdStage`] | | the slot is freed before the first thread has taken its value | `exchanger` | rejected |
 //! | `counter-channel` | [`CounterChannel::new`](counter_channel::CounterChannel::new) | §1, §9 | | `counter-channel` | accepted |
-//! | `counter-channel-faulty-late-number` | [`counter_channel::Fault::LateNumber`] | | the count is read when others have counted | `counter-channel` | rejected |
-//! | `counter-channel-faulty-early-number` | [`counter_channel::Fault::EarlyNumber`] | | a number is taken before it is its turn | `counter-channel` | rejected |
-//! | `counter-channel-faulty-two-states` | [`counter_channel::Fault::TwoStates`] | | the slot is free before its sender has gone | `counter-channel` | stuck |
+//! | `counter-channel-faulty-late-number` | [`counter_channel::Fault::LateNumber`] | | the count is read after other threads may have changed it | `counter-channel` | rejected |
+//! | `counter-channel-faulty-early-number` | [`counter_channel::Fault::EarlyNumber`] | | a number is taken out of turn | `counter-channel` | rejected |
+//! | `counter-channel-faulty-two-states` | [`counter_channel::Fault::TwoStates`] | | the slot is freed before its sender has left | `counter-channel` | stuck |
 //! | `two-families` | [`TwoFamilies::new`](two_families::TwoFamilies::new) | §9 | | `two-families` | accepted |
 //! | `two-families-faulty-late-read` | [`two_families::Fault::LateRead`] | | the partner's name is overwritten | `two-families` | rejected |
 //! | `one-family` | [`OneFamily::new`](one_family::OneFamily::new) | §9 | | `one-family` | accepted |
 //! | `one-family-faulty-late-read` | [`one_family::Fault::LateRead`] | | the partner's name is overwritten | `one-family` | rejected |
-//! | `one-family-faulty-early-look` | [`one_family::Fault::EarlyLook`] | | checks which threads wait, and decides later | `one-family` | stuck |
+//! | `one-family-faulty-early-look` | [`one_family::Fault::EarlyLook`] | | checks which threads are waiting, but acts on it later | `one-family` | stuck |
 //! | `abc` | [`Abc::new`](abc::Abc::new) | §9 | | `abc` | accepted |
-//! | `abc-faulty-late-read` | [`abc::Fault::LateRead`] | | A reads when the next have come | `abc` | rejected |
-//! | `abc-faulty-lost-signal` | [`abc::Fault::LostSignal`] | | one signal in fifty is forgotten | `abc` | stuck |
+//! | `abc-faulty-late-read` | [`abc::Fault::LateRead`] | | A reads the names when the next group may have overwritten them | `abc` | rejected |
+//! | `abc-faulty-lost-signal` | [`abc::Fault::LostSignal`] | | one signal in fifty is lost | `abc` | stuck |
 //! | `barrier` | [`Barrier::new`](barrier::Barrier::new) | §1, §9 | | `barrier:4` | accepted |
 //! | `barrier-faulty-returns-at-once` | [`barrier::Fault::ReturnsAtOnce`] | | waits for no other thread | `barrier:4` | rejected |
 //! | `barrier-faulty-no-rounds` | [`barrier::Fault::NoRounds`] | | opens once for all | `barrier:4` | rejected |
-//! | `barrier-faulty-no-initial-wait` | [`barrier::Fault::NoInitialWait`] | | some come while others leave | `barrier:4` | rejected or stuck |
+//! | `barrier-faulty-no-initial-wait` | [`barrier::Fault::NoInitialWait`] | | threads enter while others are still leaving | `barrier:4` | rejected or stuck |
 //! | `barrier-faulty-bare-wait` | [`barrier::Fault::BareWait`] | | waits without a loop; needs spurious wake-ups | `barrier:4` | rejected or stuck |
 //! | `barrier-faulty-notify-one` | [`barrier::Fault::NotifyOne`] | | wakes one, and not all | `barrier:4` | stuck |
 //! | `tree-barrier` | [`TreeBarrier::new`](barrier::TreeBarrier::new) | §10 | | `barrier:4` | accepted |
-//! | `tree-barrier-faulty-up-does-not-wait` | [`signal::Fault::UpDoesNotWait`] | | signals of children do not wait | `barrier:4` | rejected or stuck |
+//! | `tree-barrier-faulty-up-does-not-wait` | [`signal::Fault::UpDoesNotWait`] | | a child that signals does not wait for its parent | `barrier:4` | rejected or stuck |
 //! | `tree-barrier-faulty-early-down` | [`signal::Fault::EarlyDown`] | | children leave as soon as they are seen | `barrier:4` | rejected or stuck |
 //! | `combining-barrier` | [`CombiningBarrier::new`](barrier::CombiningBarrier::new) | §1 | | `combining-barrier:4` | accepted |
 //! | `enrollable-barrier` | [`EnrollableBarrier::new`](enrollable_barrier::EnrollableBarrier::new) | §1, §9 | | `enrollable-barrier` | accepted |
-//! | `enrollable-barrier-faulty-no-initial-wait` | [`enrollable_barrier::Fault::NoInitialWait`] | | some come while others leave | `enrollable-barrier` | rejected or stuck |
+//! | `enrollable-barrier-faulty-no-initial-wait` | [`enrollable_barrier::Fault::NoInitialWait`] | | threads enter while others are still leaving | `enrollable-barrier` | rejected or stuck |
 //! | `timeout-channel` | [`TimeoutChannel::new`](timeout_channel::TimeoutChannel::new) | §1, §2.4, §9 | | `timeout-channel` | accepted |
-//! | `timeout-channel-faulty-one-flag` | [`timeout_channel::Fault::OneFlag`] | | the slot is free before its sender has gone | `timeout-channel` | rejected |
+//! | `timeout-channel-faulty-one-flag` | [`timeout_channel::Fault::OneFlag`] | | the slot is freed before its sender has left | `timeout-channel` | rejected |
 //! | `timeout-exchanger` | [`TimeoutExchanger::new`](timeout_exchanger::TimeoutExchanger::new) | §1, §9 | | `timeout-exchanger` | accepted |
-//! | `timeout-exchanger-faulty-third-joins` | [`timeout_exchanger::Fault::ThirdJoins`] | | three take part in an exchange of two | `timeout-exchanger` | rejected |
+//! | `timeout-exchanger-faulty-third-joins` | [`timeout_exchanger::Fault::ThirdJoins`] | | three threads take part in an exchange between two | `timeout-exchanger` | rejected |
 //! | `timeout-exchanger-faulty-ghost` | [`timeout_exchanger::Fault::Ghost`] | | a thread that gives up leaves its value behind | `timeout-exchanger` | rejected |
 //! | `closeable-channel` | [`CloseableChannel::new`](closeable_channel::CloseableChannel::new) | §1, §2.4, §9 | | `closeable-channel` | accepted |
-//! | `closeable-channel-faulty-closed-first` | [`closeable_channel::Fault::ClosedFirst`] | | a send fails that was received | `closeable-channel` | rejected |
-//! | `closeable-channel-faulty-old-library` | [`closeable_channel::Fault::OldLibrary`] | | the same, with three conditions | `closeable-channel` | rejected |
+//! | `closeable-channel-faulty-closed-first` | [`closeable_channel::Fault::ClosedFirst`] | | a send fails although its value was received | `closeable-channel` | rejected |
+//! | `closeable-channel-faulty-old-library` | [`closeable_channel::Fault::OldLibrary`] | | a send fails although its value was received, with three conditions | `closeable-channel` | rejected |
 //! | `terminating-queue` | [`TerminatingQueue::new`](terminating_queue::TerminatingQueue::new) | §1, §9 | | `terminating-queue:4` | accepted |
 //! | `terminating-queue-faulty-returns-at-once` | [`terminating_queue::Fault::ReturnsAtOnce`] | | waits for no other thread | `terminating-queue:4` | rejected |
 //! | `terminating-queues` | [`TerminatingQueues::new`](terminating_queue::TerminatingQueues::new) | §1 | | `terminating-queues:4` | accepted |

@@ -44,7 +44,7 @@ impl Semaphore {
     /// Panics if it is already up, because this signal would be lost.
     pub fn up(&self) {
         let mut is_up = self.is_up.lock();
-        assert!(!*is_up, "the semaphore is up already");
+        assert!(!*is_up, "the semaphore is already up");
         *is_up = true;
         self.raised.notify_one();
     }

@@ -142,7 +142,7 @@ impl TerminatingQueues {
     /// Panics if there is no such worker.
     pub fn dequeue(&self, me: usize) -> Option<u64> {
         let workers = self.queues.len();
-        assert!(me < workers, "there are {workers} workers");
+        assert!(me < workers, "worker {me} is out of range: there are {workers} workers");
         loop {
             let before = self.monitor.enter().enqueued;
             let value = (me..me + workers).find_map(|worker| self.queues[worker % workers].lock().pop_front());

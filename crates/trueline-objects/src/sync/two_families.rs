@@ -58,7 +58,7 @@ impl TwoFamilies {
     /// # Panics
     /// Panics if there is no such thread in the first family.
     pub fn sync_a(&self, me: usize) -> usize {
-        assert!(me < self.first, "the first family has {} members", self.first);
+        assert!(me < self.first, "member {me} is out of range: the first family has {} members", self.first);
         self.number(self.pairs.sync(me, self.first..self.both))
     }
 
@@ -67,7 +67,11 @@ impl TwoFamilies {
     /// # Panics
     /// Panics if there is no such thread in the second family.
     pub fn sync_b(&self, me: usize) -> usize {
-        assert!(me < self.both - self.first, "the second family has {} members", self.both - self.first);
+        assert!(
+            me < self.both - self.first,
+            "member {me} is out of range: the second family has {} members",
+            self.both - self.first
+        );
         self.number(self.pairs.sync(self.first + me, 0..self.first))
     }
 

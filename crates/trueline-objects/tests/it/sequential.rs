@@ -155,7 +155,7 @@ fn maps() {
 }
 
 #[test]
-#[should_panic(expected = "the map has room for 3 keys")]
+#[should_panic(expected = "the map is full: it has room for 3 keys")]
 fn a_map_without_resizing_says_when_it_is_full() {
     let map = LaarmanMap::new(3);
     for key in 0..4 {

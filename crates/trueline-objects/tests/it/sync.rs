@@ -273,7 +273,7 @@ fn a_semaphore_lets_one_in_for_each_signal() {
 }
 
 #[test]
-#[should_panic = "the semaphore is up already"]
+#[should_panic = "the semaphore is already up"]
 fn a_semaphore_loses_no_signal() {
     Semaphore::raised().up();
 }

@@ -93,7 +93,8 @@ impl Condvar {
                 return (mutex.lock(), timed_out);
             }
             if world.wakes_early() {
-                // As if the thread had slept, and had been woken before another thread could notify it.
+                // A spurious wake-up: return as if the thread had slept and had been woken before another thread could
+                // notify it.
                 drop(guard);
                 std::thread::yield_now();
                 return (mutex.lock(), false);

@@ -286,14 +286,14 @@ macro_rules! integers {
         #[cfg(target_has_atomic = $width)]
         #[expect(
             clippy::allow_attributes,
-            reason = "the conversions are lossless for some widths and cut off what was not there for others"
+            reason = "lossless for some widths; for others, only bits that were added before are truncated"
         )]
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             clippy::cast_lossless,
             clippy::unnecessary_cast,
-            reason = "what is cut off was not there before"
+            reason = "only bits that were added before are truncated"
         )]
         impl $name {
             fn bits(value: $value) -> u64 {
@@ -377,28 +377,28 @@ pub struct AtomicPtr<T>(real::AtomicPtr<T>);
 common!([T] AtomicPtr, *mut T, ValueKind::Pointer);
 
 impl<T> AtomicPtr<T> {
-    /// Moves the pointer forward by this many elements, and returns the previous one.
+    /// Moves the pointer forward by this many elements, and returns the previous pointer.
     #[inline]
     #[track_caller]
     pub fn fetch_ptr_add(&self, count: usize, order: Ordering) -> *mut T {
         self.fetch("fetch_ptr_add", order, |pointer| pointer.wrapping_add(count))
     }
 
-    /// Moves the pointer backward by this many elements, and returns the previous one.
+    /// Moves the pointer backward by this many elements, and returns the previous pointer.
     #[inline]
     #[track_caller]
     pub fn fetch_ptr_sub(&self, count: usize, order: Ordering) -> *mut T {
         self.fetch("fetch_ptr_sub", order, |pointer| pointer.wrapping_sub(count))
     }
 
-    /// Moves the pointer forward by this many bytes, and returns the previous one.
+    /// Moves the pointer forward by this many bytes, and returns the previous pointer.
     #[inline]
     #[track_caller]
     pub fn fetch_byte_add(&self, count: usize, order: Ordering) -> *mut T {
         self.fetch("fetch_byte_add", order, |pointer| pointer.wrapping_byte_add(count))
     }
 
-    /// Moves the pointer backward by this many bytes, and returns the previous one.
+    /// Moves the pointer backward by this many bytes, and returns the previous pointer.
     #[inline]
     #[track_caller]
     pub fn fetch_byte_sub(&self, count: usize, order: Ordering) -> *mut T {

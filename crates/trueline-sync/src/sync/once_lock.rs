@@ -217,7 +217,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
             let was_taken = this.is_taken.swap(true, Ordering::Relaxed);
             assert!(
                 !was_taken || !needs_drop::<F>(),
-                "a static LazyLock of a closure that owns something cannot be made again"
+                "a static `LazyLock` whose closure owns data cannot be initialized again for the next execution"
             );
             let initialize = this.initialize.get();
             // SAFETY: `once` runs one closure at a time, and only one in total. After an exploration has restored it,

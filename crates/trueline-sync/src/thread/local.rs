@@ -88,7 +88,7 @@ pub struct Key(AtomicU8);
 
 impl Key {
     /// Creates a key.
-    #[expect(clippy::new_without_default, reason = "it is its address that matters")]
+    #[expect(clippy::new_without_default, reason = "only the address matters")]
     pub const fn new() -> Self {
         Self(AtomicU8::new(0))
     }

@@ -149,7 +149,7 @@ impl Builder {
         let run: Box<dyn FnOnce()> = unsafe { std::mem::transmute(run) };
         match blocking.spawn(run) {
             Ok(()) => Ok(Spawned { packet, thread, real: None }),
-            Err(_) => Err(io::Error::new(io::ErrorKind::WouldBlock, "the exploration has no room for another thread")),
+            Err(_) => Err(io::Error::new(io::ErrorKind::WouldBlock, "too many threads for one exploration")),
         }
     }
 }

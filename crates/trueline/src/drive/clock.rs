@@ -127,7 +127,7 @@ impl FromStr for Clock {
     fn from_str(name: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|clock| clock.name() == name).ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.into_iter().map(Self::name).collect();
-            format!("no clock is called `{name}`; there are {}", names.join(", "))
+            format!("no clock is called `{name}`; the clocks are {}", names.join(", "))
         })
     }
 }

@@ -25,7 +25,7 @@ pub struct Making<'m> {
 /// [`unique`], [`skewed`], [`always`] and [`made_by`] create others.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not generate arguments of operations",
-    label = "give a range such as `0..10`, a list such as `[1, 5]`, a tuple of such, or `()` for no argument",
+    label = "give a range such as `0..10`, a list such as `[1, 5]`, a tuple of these, or `()` for no argument",
     note = "or one of `unique()`, `skewed(0..100)`, `always(7)`, `made_by(|random| ...)` in `trueline::drive`"
 )]
 pub trait Generate {
@@ -48,7 +48,7 @@ macro_rules! ranges {
             type Item = $type;
 
             fn generate(&self, making: &mut Making<'_>) -> $type {
-                assert!(self.start < self.end, "no argument is in the range {self:?}");
+                assert!(self.start < self.end, "the range {self:?} is empty, so there is no argument to generate");
                 (self.start..=self.end - 1).generate(making)
             }
         }
@@ -58,7 +58,7 @@ macro_rules! ranges {
 
             fn generate(&self, making: &mut Making<'_>) -> $type {
                 let (start, end) = (*self.start() as i128, *self.end() as i128);
-                assert!(start <= end, "no argument is in the range {self:?}");
+                assert!(start <= end, "the range {self:?} is empty, so there is no argument to generate");
                 let width = u64::try_from(end - start).expect("the range of a type of 64 bits");
                 let offset = making.below(width.saturating_add(1));
                 <$type>::try_from(start + i128::from(offset)).expect("it is in the range")

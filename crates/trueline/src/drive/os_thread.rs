@@ -9,10 +9,10 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub(crate) struct OsThread(Option<Arc<Path>>);
 
-/// The numbers of all threads that called [`OsThread::here`], and have not ended.
+/// The numbers of all threads that have called [`OsThread::here`] and have not ended.
 static KNOWN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// The present thread, as long as it lives.
+/// The current thread. Its number is in [`KNOWN`] until the thread ends.
 struct Here(Option<Arc<Path>>);
 
 impl Here {
@@ -81,11 +81,11 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::print_stderr, reason = "what cannot be tested here is said")]
+    #[expect(clippy::print_stderr, reason = "prints that the test is skipped")]
     fn a_thread_that_works_runs_and_one_that_waits_does_not() {
         let here = OsThread::here();
         let Some(before) = here.ran() else {
-            eprintln!("skipped: this system does not tell how long a thread has run");
+            eprintln!("skipped: this system does not report how long a thread has run");
             return;
         };
         // The thread works until its running time has increased.

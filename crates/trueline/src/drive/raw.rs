@@ -1,7 +1,7 @@
 //! Code that requires `unsafe`: the time stamp counter, a log that one thread writes while another reads, coroutines
 //! that can suspend themselves anywhere, and code that runs before `main`.
 #![expect(unsafe_code, reason = "the only module of `drive` that has any; each block says why it is sound")]
-#![expect(clippy::multiple_unsafe_ops_per_block, reason = "to reach an entry and to read it is one thing")]
+#![expect(clippy::multiple_unsafe_ops_per_block, reason = "reaching an entry and reading it belong together")]
 
 use std::cell::UnsafeCell;
 use std::fmt;

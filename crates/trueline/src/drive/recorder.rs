@@ -53,7 +53,7 @@ impl<Op, Ret> Recorder<Op, Ret> {
     /// Executes `body` with `op`, records the call, the return and the result, and returns the result.
     ///
     /// If the body panics, the operation stays pending.
-    #[expect(clippy::missing_panics_doc, reason = "what was pushed is there, and no clock has run for so long")]
+    #[expect(clippy::missing_panics_doc, reason = "the entry was pushed, and no clock runs long enough to overflow")]
     pub fn record(&mut self, op: Op, body: impl FnOnce(&Op) -> Ret) -> &Ret {
         self.log.push(Interval {
             process: self.process,
@@ -79,5 +79,5 @@ impl<Op, Ret> Recorder<Op, Ret> {
 
 /// Converts a time of the clock to a time of a history.
 pub(super) fn time(stamp: u64) -> i64 {
-    i64::try_from(stamp).expect("clocks start near 0, and none has run for so long")
+    i64::try_from(stamp).expect("clocks start near 0, and none runs long enough to overflow")
 }

@@ -253,7 +253,10 @@ impl Runner {
     ) -> (Vec<Recorded>, Duration) {
         let Some(first) = runs.first() else { return (Vec::new(), Duration::ZERO) };
         let threads = first.threads.len();
-        assert!(runs.iter().all(|run| run.threads.len() == threads), "the runs of a batch have as many threads");
+        assert!(
+            runs.iter().all(|run| run.threads.len() == threads),
+            "all runs of a batch have the same number of threads"
+        );
         let batch = Arc::new(Batch {
             starts: runs.iter().map(|_| AtomicUsize::new(0)).collect(),
             ends: runs.iter().map(|_| AtomicUsize::new(0)).collect(),
@@ -416,7 +419,8 @@ struct Status {
     meets: AtomicBool,
     /// The thread.
     task: OnceLock<OsThread>,
-    /// The run, counted from 1, whose handle it is dropping; 0 before it drops any.
+    /// The number of the run, counted from 1, whose handle the thread is dropping or dropped last; 0 before it drops
+    /// any.
     dropping: AtomicUsize,
     /// The run whose handle panicked when it was dropped, and the message.
     drop_panic: OnceLock<(usize, String)>,
@@ -651,7 +655,7 @@ impl Batch {
             }
             let end = how.unwrap_or_else(|| end.clone());
             let is_last = end != End::Complete;
-            let history = from_logs(intervals).expect("logs of threads are one behind the other");
+            let history = from_logs(intervals).expect("the logs of the threads follow one another");
             seen.push(Recorded { history, end });
             if is_last {
                 return seen;
@@ -798,10 +802,10 @@ impl Worker<'_> {
         let call = Call { operation, argument: argument.to_value() };
         let result = match self.caller.call(call) {
             Called::Done(result) => R::from_value(&result),
-            Called::Skipped => panic!("`{}` is not possible now, but a worker chose it", visible(name)),
+            Called::Skipped => panic!("a worker chose `{}`, which is not possible now", visible(name)),
             Called::Over => resume_unwind(Box::new(Stop)),
         };
-        result.unwrap_or_else(|| panic!("`{}` does not return what the worker expects", visible(name)))
+        result.unwrap_or_else(|| panic!("`{}` does not return the type that the worker expects", visible(name)))
     }
 }
 

@@ -70,7 +70,7 @@ impl fmt::Display for Problem {
             Self::OverlapInProcess(process) => {
                 write!(f, "process {process} has two operations that overlap in time; {once}")
             }
-            Self::TooMany => write!(f, "too many operations: the most is {}", Event::MOST_OPERATIONS),
+            Self::TooMany => write!(f, "too many operations: the maximum is {}", Event::MOST_OPERATIONS),
         }
     }
 }

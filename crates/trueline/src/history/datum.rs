@@ -67,7 +67,7 @@ use super::Value;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be recorded in a history",
     label = "this is the result of an operation, or a part of it",
-    note = "let the body of the operation return a plain value: numbers, `bool`, `char`, `String`, `()`, or `Option`, `Result`, tuples and `Vec` of them; `.is_ok()`, `.ok()` or `.map(|guard| *guard)` often do",
+    note = "let the body of the operation return a plain value: numbers, `bool`, `char`, `String`, `()`, or `Option`, `Result`, tuples and `Vec` of them; `.is_ok()`, `.ok()` or `.map(|guard| *guard)` often helps",
     note = "or put `#[derive(trueline::history::Datum)]` on your own type"
 )]
 pub trait Datum {
@@ -102,8 +102,8 @@ pub trait Datum {
 /// reads only values that the derived `Datum` writes: if you implement one of the two traits by hand, implement both.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the argument of an operation",
-    label = "this is made by the generator of the arguments",
-    note = "numbers, `bool`, `char`, `String`, `()`, and `Option`, tuples and `Vec` of them can; make anything else from them in the body",
+    label = "the generator of the arguments produces this type",
+    note = "arguments can be numbers, `bool`, `char`, `String`, `()`, and `Option`, tuples and `Vec` of them; build anything else from these in the body",
     note = "or put `#[derive(trueline::history::Datum, trueline::history::Argument)]` on your own type"
 )]
 pub trait Argument: Datum + Sized {

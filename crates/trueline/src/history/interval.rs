@@ -19,7 +19,7 @@ pub struct Interval<Op, Ret> {
     pub call: i64,
     /// The time and the result of the return; `None` if it never returned.
     pub ret: Option<(i64, Ret)>,
-    /// The line of a file that it came from; 0 if there is none.
+    /// The line of the file that it came from; 0 if the line is unknown.
     pub line: u32,
     /// The version that the object returned with its answer: see [`Builder::version`](super::Builder::version).
     pub version: Option<i64>,

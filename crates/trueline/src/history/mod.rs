@@ -65,7 +65,7 @@ pub struct History<Op, Ret> {
 pub struct Annotation {
     /// The number of events before it.
     pub position: u32,
-    /// The line of the file that it came from; 0 if there is no line.
+    /// The line of the file that it came from; 0 if the line is unknown.
     pub line: u32,
     /// What happened. The text is not safe to display: it may contain control characters.
     pub text: Arc<str>,
@@ -202,7 +202,11 @@ impl<Op, Ret> History<Op, Ret> {
         #[cfg(debug_assertions)]
         for operation in &operations {
             let has_returned = matches!(operation.outcome, Outcome::Returned(_));
-            assert_eq!(has_returned, operation.return_position().is_some(), "mapping keeps what returned");
+            assert_eq!(
+                has_returned,
+                operation.return_position().is_some(),
+                "mapping keeps the outcome of operations that returned"
+            );
         }
         let annotations = self.annotations.clone();
         History { operations, events: self.events.clone(), objects: self.objects.clone(), annotations }

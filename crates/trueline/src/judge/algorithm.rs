@@ -52,9 +52,10 @@ impl Algorithm {
 pub const ALGORITHMS: &[(Algorithm, &str)] = &[
     (
         Algorithm::Auto,
-        "chosen from the specification and the history: partitions, then the type's monitor, or just-in-time search with a cap and then breadth first with dominance",
+        "chosen to fit the specification and the history: splits it into partitions, then uses the monitor of the \
+         type, or else just-in-time search with a limit, then breadth-first search with dominance",
     ),
-    (Algorithm::Brute, "the definition, tried out on every order: for small histories and as an oracle"),
+    (Algorithm::Brute, "tries every order, as in the definition: for small histories and as an oracle"),
     (Algorithm::WingGongTree, "Wing & Gong's tree search: little memory, sometimes exponential time"),
     (Algorithm::WingGongGraph, "Lowe's graph search after Wing & Gong: remembers configurations that failed"),
     (Algorithm::JustInTimeTree, "Lowe's just-in-time linearization, tree search"),
@@ -63,11 +64,14 @@ pub const ALGORITHMS: &[(Algorithm, &str)] = &[
     (Algorithm::LinearAtReturn, "the linear tester as first presented: results are compared at the return"),
     (
         Algorithm::BoundedGraph,
-        "just-in-time graph search in bounded memory: forgets what is neither recent nor was costly to find",
+        "just-in-time graph search in bounded memory: keeps configurations that are recent or were costly to find",
     ),
-    (Algorithm::Monitor, "the near-linear monitor of the type; undecided where it cannot judge"),
+    (Algorithm::Monitor, "the near-linear monitor of the type; undecided if it cannot judge the history"),
     (Algorithm::QueueLowe, "Lowe's queue-oriented algorithm: complete histories of queues, values may repeat"),
-    (Algorithm::BoundedGraphLru, "Wing & Gong graph search in bounded memory: forgets what was not used for longest"),
+    (
+        Algorithm::BoundedGraphLru,
+        "Wing & Gong graph search in bounded memory: forgets the least recently used configurations",
+    ),
 ];
 
 impl fmt::Display for Algorithm {

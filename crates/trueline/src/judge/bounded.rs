@@ -5,9 +5,9 @@
 //! never cuts off a configuration that it has not explored. [`check_least_recent`] is their algorithm: it searches in
 //! Wing & Gong's order and forgets the least recently used entry first.
 //!
-//! [`check`] searches in just-in-time order. Half of its memory holds the configurations that were met most recently,
-//! and the other half those that took the most *work* to find (`judge/search/seen.rs` explains why). The work below a
-//! configuration is known when the configuration fails, which is also when it is entered into the set.
+//! [`check`] searches in just-in-time order. Half of its memory holds the configurations that were reached most
+//! recently, and the other half those that took the most *work* to find (`judge/search/seen.rs` explains why). The work
+//! below a configuration is known when the configuration fails, which is also when it is entered into the set.
 //!
 //! `cargo run --release -p trueline-bench -- bounded` compares the two (see BENCHMARKS.md). On registers and sets, both
 //! do well when they may remember a tenth of all failed configurations. On a queue, [`check_least_recent`] visits about

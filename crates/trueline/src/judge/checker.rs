@@ -136,8 +136,8 @@ impl<'c> CheckerInput<'c> {
         self.frame.call(op)
     }
 
-    /// Returns the position of the operation's return in the order of events; `None` if it did not return, so that it
-    /// need not have taken effect.
+    /// Returns the position of the operation's return in the order of events; `None` if it did not return, in which
+    /// case it may or may not have taken effect.
     pub fn ret(&self, op: OpId) -> Option<u32> {
         self.frame.ret(op).filter(|ret| *ret < self.until)
     }

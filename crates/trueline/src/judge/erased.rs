@@ -41,7 +41,8 @@ pub(crate) trait Case: Sync {
     fn has_result(&self, op: OpId) -> bool;
     /// Returns whether an operation leaves every state unchanged ([`Spec::observes`]).
     fn observes(&self, op: OpId) -> bool;
-    /// Returns whether any operation has a version, and versions may be used.
+    /// Returns whether any operation has a version. If operations are left out, versions are ignored, so it returns
+    /// `false`.
     fn has_versions(&self) -> bool;
     /// Returns the version that the object returned with the result, if there is one.
     fn version(&self, op: OpId) -> Option<i64>;
@@ -462,7 +463,7 @@ impl<S: Spec + ?Sized> Replay for InStates<'_, '_, S> {
     }
 }
 
-/// Joins alternatives for a reader, sorted, because the order in which they were met has no meaning.
+/// Joins alternatives for a reader, sorted, because the order in which they were found has no meaning.
 fn in_order(mut states: Vec<String>) -> String {
     states.sort();
     states.join(" or ")
@@ -511,7 +512,7 @@ impl<S: Spec + ?Sized> Machine for Numbered<'_, '_, S> {
     }
 }
 
-/// The states of a specification that were met, each once.
+/// The states of a specification that were encountered, each once.
 struct Interned<'c, 'a, S: Spec + ?Sized> {
     case: &'c Typed<'a, S>,
     classes: &'c Classes,
@@ -549,7 +550,8 @@ impl<S: Spec + ?Sized> StateSpace for Interned<'_, '_, S> {
             if observes {
                 debug_assert!(
                     successor == self.states[state.0],
-                    "the specification says that {op:?} with {recorded:?} observes, but it changed the state"
+                    "`observes` of the specification is true for {op:?} -> {recorded:?}, but that operation changed \
+                     the state"
                 );
                 next.push(state);
             } else {

@@ -1,5 +1,5 @@
-//! The part that the searches for synchronizations and for steps share: a graph of configurations that is searched
-//! depth first, in which each configuration is visited once.
+//! A graph of configurations that is searched depth first and in which each configuration is visited once. The searches
+//! for synchronizations and for steps share it.
 
 use std::hash::Hash;
 
@@ -49,10 +49,10 @@ impl Places {
                 }
             }
             meter.allocate(now.len() * size_of::<OpId>() + 3 * size_of::<OpId>())?;
-            open_from.push(u32::try_from(open.len()).expect("memory ends before 2^32 entries"));
+            open_from.push(u32::try_from(open.len()).expect("memory runs out before 2^32 entries"));
             open.extend_from_slice(&now);
         }
-        open_from.push(u32::try_from(open.len()).expect("memory ends before 2^32 entries"));
+        open_from.push(u32::try_from(open.len()).expect("memory runs out before 2^32 entries"));
         Ok(Self { events, slots, slot_count, open, open_from })
     }
 
@@ -98,7 +98,7 @@ impl Marks {
 /// The path to the start of the search.
 pub(super) const START: u32 = u32::MAX;
 
-/// The configurations that were met, with the paths to them.
+/// The configurations that were reached, with the paths to them.
 pub(super) struct Graph<'m, Key, Member> {
     seen: HashSet<Key, hash::Builder>,
     /// Each path, as the path before it, and its last group.
@@ -113,7 +113,7 @@ impl<'m, Key: Clone + Eq + Hash, Member: Clone> Graph<'m, Key, Member> {
         Self { seen: HashSet::default(), ways: Vec::new(), stack: Vec::new(), meter }
     }
 
-    /// Adds a configuration to those to visit, unless it was met before.
+    /// Adds a configuration to those to visit, unless it was reached before.
     pub(super) fn enter(&mut self, key: Key, way: u32) -> Result<(), LimitKind> {
         self.meter.configuration()?;
         if self.seen.contains(&key) {
@@ -127,9 +127,9 @@ impl<'m, Key: Clone + Eq + Hash, Member: Clone> Graph<'m, Key, Member> {
         Ok(())
     }
 
-    /// Adds a configuration that a group leads to, unless it was met before.
+    /// Adds a configuration that a group leads to, unless it was reached before.
     pub(super) fn enter_by(&mut self, group: Box<[Member]>, key: Key, before: u32) -> Result<(), LimitKind> {
-        let way = u32::try_from(self.ways.len()).expect("memory ends before 2^32 ways");
+        let way = u32::try_from(self.ways.len()).expect("memory runs out before 2^32 ways");
         self.meter.allocate(size_of::<(u32, Box<[Member]>)>() + size_of_val(&*group))?;
         self.ways.push((before, group));
         self.enter(key, way)

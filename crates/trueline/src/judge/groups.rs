@@ -160,7 +160,7 @@ pub(super) trait Explain<Op, Ret: Clone> {
                 bad = middle;
             }
         }
-        let groups = self.explain(&until(good))?.expect("so many returns can be explained");
+        let groups = self.explain(&until(good))?.expect("this many returns can be explained");
         let refused = returns[good];
         let event = cut.return_position(refused);
         let (allowed, all_allowed) = self.allowed(cut, refused, event);

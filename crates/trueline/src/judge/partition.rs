@@ -70,7 +70,7 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
     Judgment { verdict, stats }
 }
 
-/// Judges one part by an algorithm. Returns the method that decided it too, if the algorithm chose one.
+/// Judges one part by an algorithm. Also returns the method that decided it, if the algorithm chose one.
 fn judge_by(
     worker: &mut Worker<'_>,
     task: Task<'_>,
@@ -492,9 +492,9 @@ impl Work<'_> {
         match replayed {
             Ok(replayed) => replayed,
             Err(problem) => panic!(
-                "a linearization that was found cannot be replayed: {problem}. The specification contradicts itself \
-                 (does `step` answer the same each time; are `object`, `observes`, `overwrites`, `key` and `standard` \
-                 true?), or this is a bug in {}",
+                "a linearization that was found cannot be replayed: {problem}. Either the specification is \
+                 inconsistent (`step` must give the same outcomes each time, and `object`, `observes`, `overwrites`, \
+                 `key` and `standard` must agree with it), or this is a bug in {}",
                 self.config.algorithm
             ),
         }
@@ -510,7 +510,7 @@ impl Work<'_> {
         if let Some(unknown) = unknown {
             return Ok(unknown);
         }
-        assert_eq!(orders.len(), self.parts.whole.len(), "parts are left out only behind another verdict");
+        assert_eq!(orders.len(), self.parts.whole.len(), "parts are skipped only after another verdict");
         Ok(Verdict::Accepted(Witness::one_by_one(self.trust(self.replay(orders)))))
     }
 

@@ -393,8 +393,8 @@ impl<'a> Lowe<'a> {
         }
     }
 
-    /// Builds the linearization by the proofs of lemmas 7, 8 and 10: enqueues and dequeues in the order of their
-    /// removal.
+    /// Builds the linearization as in the proofs of lemmas 7, 8 and 10. Both the enqueues and the dequeues are in the
+    /// order in which they were removed from the history; enqueues that were not removed come after the others.
     fn witness(&self, rest: &Rest) -> Vec<u32> {
         let enqueues = rest.enqueued.iter().copied().chain(rest.enqueues.iter());
         let enqueues: Vec<u32> = enqueues.map(|enqueue| self.enqueues.spans[enqueue as usize]).collect();

@@ -31,7 +31,7 @@ impl fmt::Display for NotALinearization {
                 write!(f, "operation {} returned before {} was called, but comes after it", second.0, first.0)
             }
             Self::Illegal(op) => {
-                write!(f, "the specification does not allow operation {} to have its result there", op.0)
+                write!(f, "the specification does not allow the result of operation {} at its place", op.0)
             }
         }
     }

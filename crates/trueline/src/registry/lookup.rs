@@ -93,7 +93,7 @@ pub fn spec(name: &str, options: Options) -> Result<NamedSpec, NamedError> {
     };
     if options.nil_wildcard && !matches!(info.name, "register" | "cas-register" | "multi-register") {
         return Err(NamedError::new(format!(
-            "the nil wildcard is for reads of register, cas-register and multi-register, and `{}` has none; leave it out",
+            "the nil wildcard applies only to register, cas-register and multi-register, not to `{}`; leave it out",
             info.name
         )));
     }

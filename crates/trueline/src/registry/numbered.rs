@@ -316,7 +316,7 @@ impl<F: Family> Spec for Table<'_, F> {
     }
 
     fn heap_size(&self, state: &State) -> usize {
-        // Here the state itself is on the heap, with two reference counts.
+        // A `State` keeps the state itself on the heap, with two reference counts.
         size_of::<<F::Spec as Spec>::State>() + 2 * size_of::<usize>() + self.spec().heap_size(state.of())
     }
 

@@ -92,7 +92,7 @@ impl QuasiFactors {
                     None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
                 };
                 return Err(NamedError::new(format!(
-                    "`{}` has no operation {name:?} to have a factor; {hint}",
+                    "`{}` has no operation {name:?}, so it cannot have a factor; {hint}",
                     info.name
                 )));
             };

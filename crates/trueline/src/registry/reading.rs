@@ -69,7 +69,7 @@ pub(super) fn unknown_operation(info: &SpecInfo, f: &str) -> String {
     let hint = match nearest(f, names.clone().chain(aliases)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => match SPECS.iter().find(|other| other.operation(f).is_some()) {
-            Some(other) => format!("`{}` has it: is that the spec?", other.name),
+            Some(other) => format!("`{}` has such an operation; did you mean that spec?", other.name),
             None => "correct the name, or give another spec (`trueline specs` lists them)".to_owned(),
         },
     };

@@ -178,7 +178,7 @@ impl<S: SyncSpec, N: Notation<Op = S::Op, Ret = S::Ret>> AnyObject for Together<
             for (&index, ret) in group.iter().zip(&results) {
                 let value = N::write_ret(open[index].1, ret);
                 let again = N::read_ret(open[index].1, &ops[index], &value)?;
-                debug_assert_eq!(again, *ret, "{value} is how it is written");
+                debug_assert_eq!(again, *ret, "{value} is not read back as the result that was written");
                 said.push((index, value));
             }
             self.state = next;

@@ -78,7 +78,7 @@ pub const SPECS: &[SpecInfo] = &[
     SpecInfo::of::<CasRegister<Value>>("cas-register", "a register with compare-and-set").parameter("[:init]"),
     SpecInfo::of::<MultiRegister<Value, Value>>(
         "multi-register",
-        "registers by key that transactions read and write together; partitioned by key if each transaction has \
+        "registers by key that transactions read and write together; partitioned by key if each transaction uses only \
          one",
     )
     .parameter("[:init]"),
@@ -86,14 +86,14 @@ pub const SPECS: &[SpecInfo] = &[
     SpecInfo::of::<OnceCell<Value>>("once-cell", "keeps the first value that it is given; initially none"),
     SpecInfo::of::<Counter>(
         "counter",
-        "a number of 64 bits that is added to; initially `init`, or 0; a history whose sums might not fit is \
+        "a 64-bit number to add to and subtract from; initially `init`, or 0; a history whose sums might overflow is \
          refused",
     )
     .parameter("[:init]"),
     SpecInfo::of::<FetchAdd>(
         "fetch-add",
-        "a counter whose operations return its value before; initially `init`, or 0; a history whose sums might \
-         not fit 64 bits is refused",
+        "a counter whose operations return its previous value; initially `init`, or 0; a history whose sums might \
+         overflow is refused",
     )
     .parameter("[:init]"),
     SpecInfo::of::<Set<Value>>("set", "a set of values; partitioned by value if size and clear are not called"),
@@ -106,19 +106,22 @@ pub const SPECS: &[SpecInfo] = &[
     SpecInfo::of::<Queue<Value>>("queue", "first in, first out; unbounded, initially empty"),
     SpecInfo::of::<BoundedQueue<Value>>("bounded-queue", "a queue with room for N elements").parameter(":N"),
     SpecInfo::of::<Stack<Value>>("stack", "last in, first out; unbounded, initially empty"),
-    SpecInfo::of::<StackHeights<Value>>("stack-heights", "a stack whose operations return its height before"),
+    SpecInfo::of::<StackHeights<Value>>("stack-heights", "a stack whose operations return its previous height"),
     SpecInfo::of::<Deque<Value>>("deque", "a queue with two ends; unbounded, initially empty"),
     SpecInfo::of::<PriorityQueue<Value>>(
         "priority-queue",
-        "the least first: numbers by size, text by letter, lists by their first difference, such as [priority \
-         element]",
+        "smallest first: numbers by size, strings alphabetically, lists by the first items that differ, such as \
+         [priority element]",
     ),
     SpecInfo::of::<Log<Value>>("log", "a list that is only ever appended to; initially empty"),
     SpecInfo::of::<Mutex>("mutex", "a lock; `mutex:owned` is released only by the process that acquired it")
         .parameter("[:owned]"),
     SpecInfo::of::<RwLock>("rwlock", "a lock that many may hold to read, or one to write"),
-    SpecInfo::of::<Semaphore>("semaphore", "N permits to take and give back; giving back more makes more")
-        .parameter(":N"),
+    SpecInfo::of::<Semaphore>(
+        "semaphore",
+        "N permits to take and give back; giving back more than were taken adds permits",
+    )
+    .parameter(":N"),
     SpecInfo::of::<Bag<Value>>("bag", "a multiset whose remove-any takes any element; initially empty"),
     SpecInfo::of::<Queue<Value>>(
         "quasi-queue",
@@ -138,40 +141,40 @@ pub const SPECS: &[SpecInfo] = &[
     .parameter(":K"),
     SpecInfo::of::<Queue<Value>>(
         "k-fifo",
-        "gives out one of its K+1 oldest, and passes over the oldest at most K times; `:empty` may report empty \
-         while it has up to K",
+        "returns one of its K+1 oldest elements, and passes over the oldest at most K times; with `:empty`, it may \
+         report empty while it has up to K elements",
     )
     .parameter(":K[:empty]"),
     SpecInfo::of::<Queue<Value>>(
         "out-of-order-queue",
-        "gives out one of its K+1 oldest; `:empty` may report empty while it has up to K",
+        "returns one of its K+1 oldest elements; with `:empty`, it may report empty while it has up to K elements",
     )
     .parameter(":K[:empty]"),
     SpecInfo::of::<Queue<Value>>(
         "displacement-queue",
-        "gives out each element at most K places from where it was put in",
+        "returns each element at most K places from its place in insertion order",
     )
     .parameter(":K"),
     SpecInfo::of::<Stack<Value>>(
         "k-stack",
-        "gives out one of its K+1 newest; `:empty` may report empty while it has up to K",
+        "returns one of its K+1 newest elements; with `:empty`, it may report empty while it has up to K elements",
     )
     .parameter(":K[:empty]"),
     SpecInfo::of::<PriorityQueue<Value>>(
         "k-priority-queue",
-        "gives out one of its K+1 least; `:empty` may report empty while it has up to K",
+        "returns one of its K+1 smallest elements; with `:empty`, it may report empty while it has up to K elements",
     )
     .parameter(":K[:empty]"),
     SpecInfo::of::<Channel<Value>>("sync-channel", "a send and a receive synchronize"),
     SpecInfo::of::<FilterChannel>("filter-channel", "a send and a receive that wants the value synchronize"),
     SpecInfo::of::<MenWomen>("men-women", "a man and a woman synchronize, and learn of each other"),
-    SpecInfo::of::<Exchanger<Value>>("exchanger", "two synchronize, and exchange values"),
+    SpecInfo::of::<Exchanger<Value>>("exchanger", "two threads synchronize and exchange values"),
     SpecInfo::of::<CounterChannel<Value>>(
         "counter-channel",
         "a send and a receive synchronize, and are numbered from 1",
     ),
-    SpecInfo::of::<TwoFamilies>("two-families", "one of each family synchronize, each pair once"),
-    SpecInfo::of::<OneFamily>("one-family", "two synchronize, each pair once"),
+    SpecInfo::of::<TwoFamilies>("two-families", "one member of each family synchronize, each pair at most once"),
+    SpecInfo::of::<OneFamily>("one-family", "two threads synchronize, each pair at most once"),
     SpecInfo::of::<Abc>("abc", "one of each of three kinds synchronize"),
     SpecInfo::of::<Barrier>("barrier", "N parties synchronize").parameter(":N"),
     SpecInfo::of::<CombiningBarrier>("combining-barrier", "N parties synchronize, and get the sum of their numbers")
@@ -190,8 +193,8 @@ pub const SPECS: &[SpecInfo] = &[
     .parameter(":N"),
     SpecInfo::of::<TerminatingQueues<Value>>(
         "terminating-queues",
-        "a queue for each of N workers, the processes from 0 on: a worker that has nothing takes from any other, \
-         or waits; if all N wait, they end together",
+        "N queues, one for each worker (processes 0 to N-1): a worker whose queue is empty takes from another one, or \
+         waits; if all N wait, they end together",
     )
     .parameter(":N"),
     SpecInfo::of::<Broadcast<Value>>("broadcast", "a send and N receives synchronize").parameter(":N"),

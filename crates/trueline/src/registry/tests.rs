@@ -190,7 +190,10 @@ fn containers_that_tell_more() {
     assert!(!legal("bounded-queue:1", &[(enqueue, "null"), (enqueue, "true")]));
     assert!(!legal("bounded-queue:1", &[(enqueue, "false")]));
     assert!(fault("bounded-queue:1", &[(enqueue, "7")]).contains("true or false"));
-    assert!(fault("bounded-queue:1", &[(r#""f":"enqueue","value":false"#, "false")]).contains("other values"));
+    assert!(
+        fault("bounded-queue:1", &[(r#""f":"enqueue","value":false"#, "false")])
+            .contains("do not use false as an element")
+    );
     let (push, pop) = (r#""f":"push","value":7"#, r#""f":"pop""#);
     assert!(legal("stack-heights", &[(push, "0"), (push, "1"), (pop, "[2,7]"), (pop, "[1,7]"), (pop, "0")]));
     assert!(legal("stack-heights", &[(pop, "null"), (pop, "[0,null]")]));
@@ -238,7 +241,7 @@ fn locks() {
     let readers = [(read, "null"), (try_read, "true"), (try_write, "false"), (end_read, "null")];
     assert!(legal("rwlock", &[&readers, &[(end_read, "true"), (write, "true"), (end_write, "null")][..]].concat()));
     assert!(!legal("rwlock", &[&readers, &[(write, "null")][..]].concat()));
-    assert!(fault("rwlock", &[(write, "false")]).contains("call one that may fail `try-write-lock`"));
+    assert!(fault("rwlock", &[(write, "false")]).contains("rename an operation that may fail to `try-write-lock`"));
     let (acquire, attempt, release) = (r#""f":"acquire""#, r#""f":"try-acquire""#, r#""f":"release""#);
     assert!(legal("semaphore:2", &[(acquire, "null"), (attempt, "true"), (attempt, "false"), (release, "null")]));
     assert!(!legal("semaphore:1", &[(acquire, "null"), (acquire, "null")]));
@@ -253,7 +256,7 @@ fn mutexes() {
     let (acquire, release) = (r#""f":"lock""#, r#""f":"unlock""#);
     assert!(legal("mutex", &[(acquire, "null"), (release, "null"), (acquire, "true")]));
     assert!(!legal("mutex", &[(acquire, "null"), (acquire, "null")]));
-    assert!(fault("mutex", &[(acquire, "false")]).contains("log what did not happen as `fail`"));
+    assert!(fault("mutex", &[(acquire, "false")]).contains("log a failed attempt as `fail`"));
     let other_releases = r#"{"process":0,"f":"acquire","call":1,"return":2}
                             {"process":1,"f":"release","call":3,"return":4}"#;
     let accepts = |name| judge(name, other_releases).expect("well typed").verdict.is_accepted();

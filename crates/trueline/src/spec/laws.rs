@@ -1,4 +1,4 @@
-//! The laws that every specification must keep, checked on random walks through its states.
+//! The laws that every specification must satisfy, checked on random walks through its states.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret],
                     assert!(!all[..index].contains(outcome), "{operation:?} gives {outcome:?} twice in {state:?}");
                     assert!(
                         results.contains(&outcome.0),
-                        "the results to check with lack {:?} of {operation:?}",
+                        "the results to test with do not include {:?} of {operation:?}",
                         outcome.0
                     );
                 }
@@ -38,10 +38,16 @@ pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret],
                     let mut matching = spec.step(&state, operation, Some(result));
                     matching.retain(|(given, _)| given == result);
                     let expected: Outcomes<_, _> = all.iter().filter(|(given, _)| given == result).cloned().collect();
-                    assert_eq!(matching, expected, "{operation:?} with {result:?} in {state:?}");
+                    assert_eq!(
+                        matching, expected,
+                        "`step` with and without a result disagree about {operation:?} -> {result:?} in {state:?}"
+                    );
                     for (_, next) in &matching {
                         if observes_always || spec.observes(operation, Some(result)) {
-                            assert_eq!(*next, state, "{operation:?} -> {result:?} is said to observe");
+                            assert_eq!(
+                                *next, state,
+                                "`observes` is true for {operation:?} -> {result:?}, but it changes the state"
+                            );
                             observed += 1;
                         }
                     }
@@ -55,7 +61,7 @@ pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret],
             }
         }
     }
-    assert!(observed > 0 || blocked > 0, "a walk that sees nothing but changes tests little");
+    assert!(observed > 0 || blocked > 0, "the test visited only operations that change the state, so it tested little");
 }
 
 /// Checks the promise of `overwrites`: in every state of the walks, the operation with this result has exactly one
@@ -78,11 +84,15 @@ pub(crate) fn check_overwrites<S: Spec>(spec: &S, operations: &[S::Op], results:
                     outcomes.retain(|(result, _)| recorded.is_none_or(|recorded| result == recorded));
                     assert!(
                         outcomes.len() == 1 || (recorded.is_none() && !outcomes.is_empty()),
-                        "{operation:?} -> {recorded:?} is said to overwrite, but gives {outcomes:?} in {state:?}"
+                        "`overwrites` is true for {operation:?} -> {recorded:?}, but it gives {outcomes:?} in {state:?}"
                     );
                     for (_, next) in outcomes {
                         let reached = reached.get_or_insert_with(|| next.clone());
-                        assert_eq!(*reached, next, "{operation:?} -> {recorded:?} is said to overwrite, in {state:?}");
+                        assert_eq!(
+                            *reached, next,
+                            "`overwrites` is true for {operation:?} -> {recorded:?}, but the next state depends on \
+                             {state:?}"
+                        );
                     }
                     let step = &operations[random.below(operations.len())];
                     let mut outcomes = spec.step(&state, step, None);
@@ -124,7 +134,8 @@ pub(crate) fn check_reaches<S: Spec>(spec: &S, operations: &[S::Op], results: &[
                     for before in &states[overwritten.map_or(0, |step| step + 1)..] {
                         assert!(
                             spec.reaches(before, goal, &result),
-                            "{goal:?} -> {result:?} is said to be out of reach of {before:?}, but is possible in {state:?}"
+                            "`reaches` is false for {goal:?} -> {result:?} from {before:?}, but it is possible in \
+                             {state:?}"
                         );
                     }
                 }
@@ -139,7 +150,7 @@ pub(crate) fn check_reaches<S: Spec>(spec: &S, operations: &[S::Op], results: &[
             }
         }
     }
-    assert!(goals == 0 || out_of_reach > 0, "goals that are never out of reach are of no use");
+    assert!(goals == 0 || out_of_reach > 0, "no goal was ever out of reach, so `reaches` was not tested");
 }
 
 /// Checks that the `object`, if there is one, allows exactly the results that `step` allows, on walks that end at the
@@ -159,10 +170,17 @@ pub(crate) fn check_object<S: Spec>(spec: &S, operations: &[S::Op], results: &[S
             let result = if random.below(40) == 0 { any } else { right.next().unwrap_or(any) };
             let mut outcomes = spec.step(&state, operation, Some(result));
             outcomes.retain(|(given, _)| given == result);
-            assert!(outcomes.len() <= 1, "there is an object, but {operation:?} -> {result:?} leaves a choice");
+            assert!(
+                outcomes.len() <= 1,
+                "the specification has an `object`, but {operation:?} -> {result:?} has several outcomes"
+            );
             let expected = outcomes.pop();
             let answer = object(operation, result);
-            assert_eq!(answer, expected.is_some(), "the object's answer to {operation:?} -> {result:?} in {state:?}");
+            assert_eq!(
+                answer,
+                expected.is_some(),
+                "`object` gave a different answer than `step` to {operation:?} -> {result:?} in {state:?}"
+            );
             answers[usize::from(answer)] += 1;
             match expected {
                 Some((_, next)) => state = next,
@@ -350,13 +368,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "is said to overwrite, but gives")]
+    #[should_panic(expected = ", but it gives ")]
     fn what_some_states_refuse_does_not_overwrite() {
         check_boast(|op, recorded| matches!((op, recorded), (MapOp::Insert(..), Some(MapRet::Value(None)))));
     }
 
     #[test]
-    #[should_panic(expected = "is said to overwrite, in")]
+    #[should_panic(expected = ", but the next state depends on ")]
     fn what_keeps_the_state_does_not_overwrite() {
         check_boast(|op, _| matches!(op, MapOp::Get(_)));
     }
@@ -423,13 +441,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the object's answer to")]
+    #[should_panic(expected = "`object` gave a different answer than `step` to")]
     fn an_object_that_allows_too_much_is_found() {
         check_object(&Careless(|state, result| state == result || state == 2), &[0, 1, 2], &[0, 1, 2], 1);
     }
 
     #[test]
-    #[should_panic(expected = "the object's answer to")]
+    #[should_panic(expected = "`object` gave a different answer than `step` to")]
     fn an_object_that_refuses_too_much_is_found() {
         check_object(&Careless(|state, result| state == result && state != 2), &[0, 1, 2], &[0, 1, 2], 1);
     }
@@ -440,13 +458,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "is said to be out of reach of")]
+    #[should_panic(expected = "`reaches` is false for ")]
     fn what_happens_is_not_out_of_reach() {
         check_reaches(&Hopeless(|state, result| state == result), &[0, 1, 2], &[0, 1, 2], 1);
     }
 
     #[test]
-    #[should_panic(expected = "is said to overwrite, in")]
+    #[should_panic(expected = ", but the next state depends on ")]
     fn what_overwrites_one_key_of_all_does_not_overwrite() {
         check_boast(|op, recorded| matches!((op, recorded), (MapOp::Put(_, 9), Some(MapRet::Done))));
     }

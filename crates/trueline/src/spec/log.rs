@@ -52,7 +52,7 @@ pub enum LogOp<V> {
 
 /// A result of a [`LogOp`].
 #[derive(Clone, Hash, Debug)]
-#[expect(clippy::derived_hash_with_manual_eq, reason = "it is what would be derived, but for the bound")]
+#[expect(clippy::derived_hash_with_manual_eq, reason = "like the derived implementation, but without its bound")]
 pub enum LogRet<V> {
     /// An append took place.
     Done,

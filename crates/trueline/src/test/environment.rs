@@ -9,14 +9,14 @@ use crate::history::visible;
 /// The environment variables that change how tests run, with their descriptions.
 pub(super) const VARIABLES: [(&str, &str); 11] = [
     ("TRUELINE_SEED", "the seed of all randomness"),
-    ("TRUELINE_REPLAY", "the only run to make, as a report names it"),
+    ("TRUELINE_REPLAY", "the token of the run to repeat, as a report printed it"),
     ("TRUELINE_TIME", "the time for runs, in seconds"),
     ("TRUELINE_RUNS", "the number of runs, however long they take"),
     ("TRUELINE_THREADS", "the number of threads"),
     ("TRUELINE_OPERATIONS", "the number of operations of each thread"),
     ("TRUELINE_CHAOS", "N, to yield at one in N schedule points; 0 disables yielding"),
     ("TRUELINE_CLOCK", "tsc, instant or counter"),
-    ("TRUELINE_PAGES", "the folder for pages that show failing runs"),
+    ("TRUELINE_PAGES", "the directory for pages that show failing runs"),
     ("TRUELINE_SHRINK_TIME", "the time for shrinking the program of a failing run, in seconds"),
     ("TRUELINE_WEAK", "1, to also call operations that are tagged weak"),
 ];
@@ -31,7 +31,7 @@ fn read<T: FromStr<Err: std::fmt::Display>>(name: &str) -> Option<T> {
     match text.parse() {
         Ok(value) => Some(value),
         Err(error) => panic!(
-            "{name}={} cannot be read ({}): it is {what}; correct it, or unset it",
+            "{name}={} cannot be read ({}): it must be {what}; correct it, or unset it",
             visible(&text),
             visible(&error.to_string())
         ),

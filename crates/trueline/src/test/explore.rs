@@ -62,6 +62,7 @@ impl fmt::Debug for Against {
 /// completely: first the schedules without preemptions, then those with one preemption, then all schedules that differ.
 /// If the time does not suffice for all, those with two, three and more preemptions are explored instead. One in ten
 /// executions is random. For objects that make random choices, a few seeds are tried before all choices are explored.
+/// Of several programs, each is explored briefly before any of them is explored completely.
 ///
 /// ```
 /// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
@@ -99,8 +100,8 @@ impl Exploration {
         Self::default()
     }
 
-    /// Explores all well-formed programs with these numbers of calls. Functions by which [threads
-    /// choose](super::Test::worker) their calls are not used.
+    /// Explores all well-formed programs with these numbers of calls. Functions with which [threads
+    /// choose](super::Test::worker) their calls are ignored.
     ///
     /// ```
     /// use trueline::test::Exploration;
@@ -227,14 +228,14 @@ const GLANCES: u64 = 8;
 const GLANCED_PREEMPTIONS: u32 = 2;
 /// ... and the fraction (one in N) of a program's time for them.
 const GLANCE_PART: u32 = 4;
-/// Maximum number of executions for each seed and number of preemptions, unless the schedules to explore are set.
+/// The maximum number of executions for each seed and number of preemptions, unless [`Exploration::search`] is set.
 const GLANCED_EXECUTIONS: u64 = 50;
-/// Maximum number of executions of each search of a program, before others of several programs have been tried.
+/// The maximum number of executions of each search, when each of several programs is explored briefly.
 const TRIED_EXECUTIONS: u64 = 1000;
 /// The fraction (one in N) of the time for the first pass over all programs. Half of it is for short searches in
 /// programs that are not completed in that pass.
 const FIRST_PART: u32 = 5;
-/// One in this many executions is random, in addition to those of the search, unless the schedules to explore are set.
+/// One in this many executions is random, in addition to those of the search, unless [`Exploration::search`] is set.
 const RANDOM_ONE_IN: u32 = 10;
 /// The size of generated programs.
 const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some(2), phases: 0 };
@@ -545,7 +546,7 @@ impl Exploring {
         let is_relaxed = self.exploration.factors.iter().any(|(_, factor)| *factor > 0);
         if is_relaxed && matches!(self.exploration.against, Against::Itself) {
             warnings.push(
-                "the object is out of order in serial runs, too, so factors count twice: compare it with an object \
+                "the object is out of order in serial runs, too, so its factors count twice: compare it with an object \
                  that keeps the order"
                     .to_owned(),
             );
@@ -1437,8 +1438,8 @@ impl Plan {
             return Ok(());
         }
         Err(format!(
-            "it is not well formed: it has {inserts} of `{}` and {removes} of `{}`, and the elements that are left or \
-             missing have no order to be compared with; give it as many of one as of the other",
+            "the program is not well formed: it has {inserts} calls of `{}`, but {removes} of `{}`; elements that are \
+             not both inserted and removed have no place to compare; call both equally often",
             name(insert),
             name(remove)
         ))

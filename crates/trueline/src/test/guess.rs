@@ -873,7 +873,7 @@ mod tests {
         is_possible.then_some(Value::Null)
     }
 
-    /// Returns an operation that takes any of the first `most` values.
+    /// Returns an operation that removes and returns any one of the first `most` values.
     fn take_any(most: usize) -> (&'static str, Option<u32>, Step) {
         let take = move |values: &Values, _: &Value| {
             let without = |place: usize| {

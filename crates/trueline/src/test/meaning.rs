@@ -98,7 +98,7 @@ pub(super) fn try_out(spec: &mut ModelSpec, argument: impl Fn(u32, &mut Random) 
         let mut outcomes = step(&state, &call);
         let (Some((result, next)), true) = (outcomes.pop(), outcomes.is_empty()) else {
             return Err(format!(
-                "`{name}` has no outcome or several in {state:?}, but its meaning always has exactly one"
+                "`{name}` has no outcome, or more than one, in {state:?}, but its meaning always has exactly one"
             ));
         };
         let meaning = operations[number as usize].meaning.expect("it was chosen for that");

@@ -1064,7 +1064,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, SynchronizingModel<M>> {
     }
 }
 
-/// Returns advice for tests whose operations reach no schedule point.
+/// Returns advice for tests whose operations never reach a schedule point.
 fn how_to_instrument() -> &'static str {
     if trueline_sync::is_instrumented() {
         "name their crates with `cargo trueline test --instrument CRATE,..`"
@@ -1079,7 +1079,7 @@ fn step_of<M: PlainModel, A: Argument, R: Datum>(
 ) -> model::Step {
     model::step(move |state: &mut M, arguments| {
         let arguments = A::from_value(arguments).unwrap_or_else(|| {
-            panic!("operations that synchronize have the arguments {arguments}, which `together` does not take")
+            panic!("`together` does not accept the arguments {arguments} of the operations that synchronize")
         });
         results(state, arguments).map(|results| results.to_value())
     })
@@ -1289,7 +1289,7 @@ pub struct Explored {
     pub is_misfit: bool,
 }
 
-#[expect(private_bounds, reason = "what says what is right is either a model or a specification")]
+#[expect(private_bounds, reason = "either a model or a specification defines correct behavior")]
 impl<O: Send + Sync + 'static, H: 'static, J> Test<O, H, J> {
     /// Makes runs until one fails or the time is over, and panics with a report if one fails.
     ///

@@ -84,7 +84,7 @@ pub(super) struct Options {
     /// How to explore the test, instead of running it on real threads.
     #[cfg(feature = "systematic")]
     pub(super) exploration: Option<super::explore::Exploration>,
-    /// The folder for the pages of failing runs.
+    /// The folder to which the HTML pages of failing runs are written.
     pub(super) pages: Option<PathBuf>,
     /// Whether failures are explained, which calls the model.
     pub(super) explains: bool,
@@ -617,11 +617,11 @@ impl Plan {
             Source::Seed(seed) => self.made_up(&token.shape, *seed),
             Source::Fixed(number) => {
                 let program = self.fixed.get(*number as usize).cloned();
-                program.unwrap_or_else(|| panic!("the test has no fixed program {number} (any more)"))
+                program.unwrap_or_else(|| panic!("the test has no fixed program {number}, or no longer has it"))
             }
             Source::Given(text) => match self.read_program(text) {
                 Ok(program) => return Some(program),
-                Err(error) => panic!("{}", visible(&format!("{token} cannot be run (any more): {error}"))),
+                Err(error) => panic!("{}", visible(&format!("{token} can no longer be run, or never could: {error}"))),
             },
             Source::Chosen(_) => return None,
             #[cfg(feature = "systematic")]
@@ -710,7 +710,10 @@ impl Plan {
         let config = Config::new().algorithm(self.options.algorithm.clone()).budget(budget);
         match self.judge.judge(Cow::Borrowed(history), &config) {
             Ok(judged) => judged,
-            Err(error) => panic!("`{}` cannot read what the test recorded: {error}", self.judge.name()),
+            Err(error) => panic!(
+                "the specification `{}` cannot read the history that the test recorded: {error}",
+                self.judge.name()
+            ),
         }
     }
 

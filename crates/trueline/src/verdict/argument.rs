@@ -111,9 +111,9 @@ pub enum Reason {
     /// The value that the first put in was taken, or seen in front, before the one that the second put in, and values
     /// come out first in, first out.
     FirstOutFirstIn {
-        /// The operation that took or saw the value of the first.
+        /// The operation that took or saw the value that the first put in.
         first_out: OpId,
-        /// The operation that took or saw the value of the second.
+        /// The operation that took or saw the value that the second put in.
         second_out: OpId,
     },
     /// No order: another value was put in before the one that it took or saw, and nothing took that other value out.
@@ -158,7 +158,7 @@ pub enum Reason {
     Below {
         /// The operation that took or saw the value on top.
         top: OpId,
-        /// The operation that took or saw the value of the first later.
+        /// The operation that later took or saw the value that the first put in.
         later: OpId,
     },
     /// The first took a value that has priority over the one that the second took or saw, and that was in the queue.
@@ -169,7 +169,7 @@ pub enum Reason {
     /// The first took or saw a value, the second put in one that has priority over it, and that one was taken or seen
     /// later.
     LesserLater {
-        /// The operation that took or saw the value of the second.
+        /// The operation that took or saw the value that the second put in.
         taken: OpId,
     },
     /// No order: the value that `put` put in has priority over the one that it took or saw, was in the queue, and

@@ -304,7 +304,7 @@ pub struct Stats {
     /// The number of times that Lowe's queue algorithm had to backtrack.
     #[doc(hidden)]
     pub backtracks: u64,
-    /// The number of distinct states of the specification that were met.
+    /// The number of distinct states of the specification that were encountered.
     pub states: u64,
     /// The number of sequentializations that the paper's enumeration for quasi linearizability made.
     #[doc(hidden)]

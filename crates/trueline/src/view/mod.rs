@@ -32,7 +32,7 @@ use crate::verdict::{
 /// The maximum number of operations that a report lists under each heading.
 const MOST_SHOWN: usize = 8;
 
-/// The maximum number of operations of a linearization that are given as data.
+/// The maximum number of operations of a linearization in the `prefix` of a report.
 const MOST_IN_PREFIX: usize = 1_000;
 
 /// The report on one judged history.
@@ -199,8 +199,8 @@ impl Stall {
 #[non_exhaustive]
 #[doc(hidden)]
 pub struct Line {
-    /// Its place: lines of the file, such as `lines 3-7`, or events if there are no lines; `line 3-` if it never
-    /// returned.
+    /// Where the operation is in the input: its lines, such as `lines 3-7`, or its events if the lines are unknown;
+    /// `line 3-` if it never returned.
     pub place: String,
     /// The process that called it.
     pub process: u32,

@@ -639,12 +639,12 @@ impl Controller {
         while !self.is_over.get() {
             let result = if me > self.tasks() {
                 let body = self.bodies.borrow_mut()[me - self.tasks() - 1].take();
-                let body = body.expect("it is there when a task starts");
+                let body = body.expect("set before a task starts");
                 self.started(me);
                 catch_unwind(AssertUnwindSafe(body))
             } else {
                 let handle = self.handles.borrow_mut()[me].take();
-                let mut handle = handle.expect("it is there when a task starts");
+                let mut handle = handle.expect("set before a task starts");
                 let result = catch_unwind(AssertUnwindSafe(|| self.calls(me, &mut *handle)));
                 self.handles.borrow_mut()[me] = Some(handle);
                 result

@@ -66,7 +66,7 @@ thread_local! {
 }
 
 fn here() -> Rc<Here> {
-    HERE.with_borrow(Clone::clone).expect("coroutines have something to work on")
+    HERE.with_borrow(Clone::clone).expect("`HERE` is set while coroutines run")
 }
 
 /// Suspends this coroutine. In the main task, resumes the coroutines that the controller names, until it names the main

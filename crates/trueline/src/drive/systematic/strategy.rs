@@ -120,7 +120,7 @@ pub(super) trait Strategy {
         let _ = pending;
     }
 
-    /// Gives away a part of the remaining exploration, if there is one to spare.
+    /// Splits off a part of the remaining exploration for another thread; returns `None` if it cannot be split.
     fn donate(&mut self) -> Option<super::jobs::Job> {
         None
     }

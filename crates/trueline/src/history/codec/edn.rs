@@ -179,7 +179,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
                 }
                 Token::Close(closer) => {
                     if let Some(line) = tagged {
-                        return Err(CodecError::at(line, "a tag stands before nothing; give it a form, or remove it"));
+                        return Err(CodecError::at(line, "a tag has no form after it; add one, or remove the tag"));
                     }
                     match stack.pop() {
                         None => return Ok(Item::Close(closer)),
@@ -196,7 +196,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
                     return match (stack.pop(), tagged) {
                         (None, None) => Ok(Item::End),
                         (None, Some(line)) => {
-                            Err(CodecError::at(line, "a tag stands before nothing; give it a form, or remove it"))
+                            Err(CodecError::at(line, "a tag has no form after it; add one, or remove the tag"))
                         }
                         (Some(Frame::Discard { line }), _) => Err(discards_nothing(line)),
                         (Some(Frame::Form { shape, line, .. }), _) => Err(self.cut_off(shape.name(), line)),
@@ -827,8 +827,8 @@ mod tests {
             ("#{1\n2 1}", "line 1: the set that begins here has 1 twice; keep one of them"),
             ("[#_]", "line 1: `#_` stands before nothing; give it a form to discard, or remove it"),
             ("#_", "line 1: `#_` stands before nothing"),
-            ("[#inst]", "line 1: a tag stands before nothing; give it a form, or remove it"),
-            ("#inst", "line 1: a tag stands before nothing"),
+            ("[#inst]", "line 1: a tag has no form after it; add one, or remove the tag"),
+            ("#inst", "line 1: a tag has no form after it"),
             ("#<Object@1>", "line 1: `#<Object@1>` is not EDN"),
             ("#(+ 1)", "line 1: `#` is not EDN"),
             ("##Infinity", "line 1: `##` must be followed by"),
@@ -846,7 +846,7 @@ mod tests {
             (r#""\u00""#, "line 1: `\\u` is not followed"),
             (r"\foo", r"line 1: `\foo` is not a character; quote it as a string"),
             ("\\", "line 1: `\\` is not a character"),
-            ("\0", "line 1: this is not text; give a file of EDN in UTF-8, not compressed"),
+            ("\0", "line 1: this is not text; give an uncompressed UTF-8 file of EDN"),
             ("\"\0\"", "line 1: this is not text"),
             (")", "line 1: closed by 41"),
         ] {

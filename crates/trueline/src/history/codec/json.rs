@@ -159,7 +159,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// Creates an object from the fields of a row, whose names must differ.
+    /// Creates an object from the fields of a row. The names of the fields must be distinct.
     pub(super) fn of_row(fields: Vec<(Arc<str>, Node)>) -> Self {
         Self { fields, line: 0 }
     }
@@ -302,7 +302,7 @@ pub(super) struct NodeSeed<'n> {
     pub(super) depth: usize,
     /// Whether objects in lists are kept.
     pub(super) lists: bool,
-    /// The line that is being read, if it is counted.
+    /// The number of the line that is being read, if lines are counted.
     pub(super) at: Option<&'n Cell<u32>>,
 }
 

@@ -138,7 +138,8 @@ pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<
                     }
                     Some(true) => {
                         let message = format!(
-                            "operations of process {process} touch in time, which events cannot express; write whole \
+                            "process {process} calls an operation at the time at which its previous one returns, \
+                             which events cannot express; write whole \
                              operations"
                         );
                         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
@@ -473,7 +474,7 @@ impl<'r> File<'r> {
             let text = annotation(None, fields.f.as_ref(), fields.value.as_ref());
             let time = read_time("time", fields.time.take())?;
             if time.is_none() && matches!(self.content, Content::Operations(_)) {
-                return Err("the note has no `time`, which gives its place among whole operations; give it".into());
+                return Err("the note has no `time`, so its place among whole operations is unknown; add `time`".into());
             }
             self.annotate(number, time, text);
             return Ok(());
@@ -666,7 +667,11 @@ impl Operations {
             Some(ret) => Some((ret, result)),
             None if result.is_null() => None,
             None => {
-                return Err("the operation has a `result`, but no time of `return`; give it, or leave out the result if it never returned".into());
+                return Err(
+                    "the operation has a `result`, but no `return` time; add it, or leave out the result if the \
+                     operation never returned"
+                        .into(),
+                );
             }
         };
         let version = read_time("version", fields.version)?;

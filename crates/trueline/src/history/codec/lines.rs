@@ -69,7 +69,7 @@ fn is_blank(number: u32, line: &[u8]) -> bool {
 
 /// Returns the message for a file that is not text.
 pub(super) fn not_text(what: &str) -> String {
-    format!("this is not text; give a file of {what} in UTF-8, not compressed")
+    format!("this is not text; give an uncompressed UTF-8 file of {what}")
 }
 
 pub(super) fn without_byte_order_mark(text: &[u8]) -> &[u8] {

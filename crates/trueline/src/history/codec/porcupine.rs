@@ -222,7 +222,7 @@ fn read_operation(
 ) -> Result<Interval<Record, Value>, String> {
     let client = object.take(&["clientid", "client", "process"])?;
     if *clients.get_or_insert(client.is_some()) != client.is_some() {
-        return Err("`ClientId` is on some lines only; give it on every line or on none".to_owned());
+        return Err("only some lines have `ClientId`; give it on every line or on none".to_owned());
     }
     let process = match client {
         None => next,
@@ -277,7 +277,8 @@ pub(super) fn read_input(field: &str, input: Node) -> Result<Record, String> {
                     Ok(Record { f, key: Some(key.clone()), value: pair.iter().cloned().collect() })
                 }
                 _ => Err(format!(
-                    "`{field}` is a list of {}; write operation, key and argument, and lists inside for more",
+                    "`{field}` is a list of {} items; write [operation, key, argument], and a list as the argument if \
+                     there are several",
                     values.len()
                 )),
             }
@@ -355,7 +356,7 @@ fn read_argument(f: &str, mut object: Object) -> Result<Value, String> {
             (None, None) => {}
             (Some((name, _)), _) | (None, Some((name, _))) => {
                 return Err(format!(
-                    "`{name}` is there, but the operation is `{}`; give `value`, or `old` and `new` of a cas",
+                    "`{name}` does not fit the operation `{}`; give `value`, or `old` and `new` for a cas",
                     quoted(f)
                 ));
             }
@@ -497,7 +498,7 @@ mod tests {
     fn faults_of_operations() {
         let ok = r#"{"ClientId":0,"Input":"read","Call":1,"Output":1,"Return":20}"#;
         for (line, expected) in [
-            (r#"{"Input":"read","Call":1}"#, "`ClientId` is on some lines only"),
+            (r#"{"Input":"read","Call":1}"#, "only some lines have `ClientId`"),
             (r#"{"ClientId":"a","Input":"read","Call":1}"#, "`ClientId` must be an integer from 0"),
             (r#"{"ClientId":1,"Call":1}"#, "`Input` is missing; name the operation"),
             (r#"{"ClientId":1,"Input":"read"}"#, "`Call` is missing; give the time"),
@@ -511,7 +512,7 @@ mod tests {
             (r#"{"ClientId":1,"Input":["a",1,2,3,4],"Call":1}"#, "a list of 5"),
             (r#"{"ClientId":1,"Input":{"key":"k"},"Call":1}"#, "give it in `op`"),
             (r#"{"ClientId":1,"Input":{"op":7},"Call":1}"#, "the name of an operation, or 0, 1 or 2, found 7"),
-            (r#"{"ClientId":1,"Input":{"op":"write","old":1},"Call":1}"#, "`old` and `new` of a cas"),
+            (r#"{"ClientId":1,"Input":{"op":"write","old":1},"Call":1}"#, "`old` and `new` for a cas"),
             (r#"{"ClientId":1,"Input":{"op":"write","f":"w"},"Call":1}"#, "`op` and `f` mean the same; keep one"),
             (r#"{"ClientId":1,"Input":{"op":"w","value":{"a":1}},"Call":1}"#, "JSON object; write it as a list"),
             (r#"{"ClientId":1,"Input":{"op":"w","value":0.5},"Call":1}"#, "numbers must be integers"),

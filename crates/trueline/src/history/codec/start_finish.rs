@@ -180,7 +180,9 @@ impl Pairs<'_> {
         };
         if *self.clients.get_or_insert(client.is_some()) != client.is_some() {
             return Err(
-                "`client` is on some lines only; give it on every line, or on none and `id` on every line".to_owned()
+                "only some lines have `client`; give it on every line, or leave it out everywhere and give `id` on \
+                 every line"
+                    .to_owned(),
             );
         }
         match (client, id, kind) {
@@ -213,7 +215,8 @@ impl Pairs<'_> {
                 self.ids.remove(&process);
                 if client.is_some_and(|client| client != process) {
                     return Err(format!(
-                        "the operation with the id {id} is that of client {process}; give the same on both lines"
+                        "the operation with the id {id} was started by client {process}; give the same client on both \
+                         lines"
                     ));
                 }
                 Ok(process)
@@ -321,7 +324,7 @@ mod tests {
             (r#"{"client":1,"op":"read"}"#, "`event` is missing; give start or finish"),
             (r#"{"client":1,"event":"pause","op":"read"}"#, "`event` must be start or finish"),
             (r#"{"client":1,"event":7,"op":"read"}"#, "`event` must be start or finish"),
-            (r#"{"event":"start","op":"read"}"#, "`client` is on some lines only"),
+            (r#"{"event":"start","op":"read"}"#, "only some lines have `client`"),
             (r#"{"client":"x","event":"start","op":"read"}"#, "`client` must be an integer from 0"),
             (r#"{"client":1,"process":1,"event":"start","op":"read"}"#, "mean the same; keep one"),
             (r#"{"client":1,"event":"start"}"#, "give it in `op`"),
@@ -332,7 +335,7 @@ mod tests {
             (r#"{"client":0,"event":"start","op":"read"}"#, "different processes"),
             (r#"{"client":1,"event":"finish","result":1}"#, "log its call first"),
             (r#"{"client":0,"event":"finish","id":6}"#, "no open operation has the id 6; log its start first"),
-            (r#"{"client":1,"event":"finish","id":5}"#, "is that of client 0; give the same on both lines"),
+            (r#"{"client":1,"event":"finish","id":5}"#, "was started by client 0; give the same client on both lines"),
             (r#"{"client":0,"event":"finish","op":"write"}"#, "its open call is `read`"),
             (r#"{"client":0,"event":"finish","result":{"x":1}}"#, "give the result in `value`"),
             (r#"{"client":0,"event":"finish","result":0.5}"#, "numbers must be integers"),

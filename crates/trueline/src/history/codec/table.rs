@@ -85,8 +85,10 @@ impl<R: BufRead> Rows<R> {
         let length = limited.read_until(b'\n', &mut self.buffer).map_err(|error| CodecError::io(self.line, error))?;
         self.line = self.line.saturating_add(1);
         if self.buffer.len() > LONGEST_LINE {
-            let message =
-                format!("the row is longer than {} MiB; close a quotation mark, or split it", LONGEST_LINE >> 20);
+            let message = format!(
+                "the row is longer than {} MiB; close its quotation mark, or split the row",
+                LONGEST_LINE >> 20
+            );
             return Err(CodecError::at(self.line, message));
         }
         Ok(length > 0)
@@ -127,7 +129,8 @@ fn split(row: &str, separator: u8, cells: &mut Vec<String>) -> Result<(), String
             Some(behind) => rest = behind,
             None if rest.trim().is_empty() => return Ok(()),
             None => return Err(
-                "there is text between a quotation mark and the next separator; double quotation marks inside a cell"
+                "there is text between a closing quotation mark and the next separator; write quotation marks inside \
+                 a cell twice"
                     .to_owned(),
             ),
         }

@@ -51,12 +51,13 @@ impl Tuples {
             let record = &mut operation.op;
             if named || record.key.is_some() {
                 let what = if named { "object" } else { "key" };
-                let message = format!("the {what} is already given apart from the value; do not ask for pairs as well");
+                let message = format!("the {what} already has a field of its own; do not also read values as pairs");
                 return Err(at(operation.call_line(), message));
             }
             let Some((key, value)) = pair(&record.value) else {
                 let message = format!(
-                    "the value of `{}` is {}, not a pair of key and value; log it as [key value], or do not ask for pairs",
+                    "the value of `{}` is {}, not a pair of key and value; log it as [key value], or do not read \
+                     values as pairs",
                     quoted(&record.f),
                     shorten(record.value.to_string())
                 );
@@ -145,11 +146,11 @@ mod tests {
             (r#"{"process":0,"type":"invoke","f":"w","value":[1,2,3]}"#, "line 1: the value of `w` is [1,2,3]"),
             (
                 r#"{"process":0,"type":"invoke","f":"w","key":1,"value":[1,2]}"#,
-                "line 1: the key is already given apart",
+                "line 1: the key already has a field of its own",
             ),
             (
                 r#"{"process":0,"type":"invoke","f":"w","object":1,"value":[1,2]}"#,
-                "line 1: the object is already given apart",
+                "line 1: the object already has a field of its own",
             ),
             (
                 "{\"process\":0,\"type\":\"invoke\",\"f\":\"w\",\"value\":[1,2]}\n{\"process\":0,\"type\":\"ok\",\"value\":[2,2]}",

@@ -106,13 +106,18 @@ impl Target {
             let (line, f) = (operation.call_line(), quoted(f));
             if let (false, Some(object)) = (self.has_objects(), history.object_name(operation.object)) {
                 let object = quoted(object);
-                let message = format!("`{f}` is on the object `{object}`, and {name} has no objects; write JSON lines");
+                let message = format!(
+                    "`{f}` is an operation on the object `{object}`, but {name} cannot name objects; write JSON lines"
+                );
                 return refused(line, message);
             }
             match key {
                 None if self == Self::PorcupineKv => {
                     let remedy = "write another format, or read pairs of key and value as keys (--tuples keys)";
-                    return refused(line, format!("`{f}` has no key, and {name} needs one everywhere; {remedy}"));
+                    return refused(
+                        line,
+                        format!("`{f}` has no key, but {name} needs one in every operation; {remedy}"),
+                    );
                 }
                 Some(key) if self == Self::JepsenLog => {
                     let key = shorten(key.to_string());
@@ -142,12 +147,13 @@ impl Target {
             };
             if self.is_edn() && says("\0") {
                 let message =
-                    format!("`{f}` has a text with the character 0, which {name} cannot express; write JSON lines");
+                    format!("`{f}` has a string with a NUL character, which {name} cannot express; write JSON lines");
                 return refused(line, message);
             }
             if self == Self::JepsenLog && says(jepsen_log::LOGGER) {
                 let message = format!(
-                    "`{f}` contains `{}`, by which {name} is recognized; write another format",
+                    "`{f}` contains `{}`, which marks a line of a Jepsen log, so the output could not be read back; \
+                     write another format",
                     jepsen_log::LOGGER
                 );
                 return refused(line, message);

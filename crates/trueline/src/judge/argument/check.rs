@@ -1,7 +1,7 @@
-//! Checks an argument independently of how it was made.
+//! Checks an argument independently of how it was found.
 //!
-//! Real time is looked up in the history. Claims about values are compared with all legal orders of the core's
-//! operations. This code knows nothing about how arguments are found.
+//! Claims about real time are checked against the history, and claims about values against all legal orders of the
+//! core's operations. This code knows nothing about how arguments are found.
 
 use super::executions::{Executions, Mask, bit, ops};
 use super::prover::{Conclusion, Held, Rule, holds, is_vouched_for};

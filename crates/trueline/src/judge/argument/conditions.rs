@@ -1,9 +1,9 @@
 //! Rules for any object: an operation needs a state, which some operations produce and others undo.
 //!
-//! Everything is derived from the steps of the specification in the states that the core's operations may lead to. A
+//! The rules are derived from the steps of the specification in the states that the core's operations may lead to. A
 //! *maker* can lead from a state that is not needed to one that is; a *spoiler* never leads to a needed state. Between
-//! a spoiler and an operation that needs the state there is a maker. For registers, the makers are the writes of the
-//! value, as in the zones of the monitors (`judge/monitor/zones.rs`); for locks, they are the releases.
+//! a spoiler and a later operation that needs the state, there must be a maker. For registers, the makers are the
+//! writes of the value, as in the zones of the monitors (`judge/monitor/zones.rs`); for locks, they are the releases.
 
 use super::executions::{Executions, Mask, bit, ops};
 use super::prover::{Known, Proposal, Rule, id, ids};

@@ -6,7 +6,8 @@
 use super::prover::{Known, Proposal, Rule, id, ids};
 use crate::verdict::{Count, Counted, Reason};
 
-/// The change of a number by an operation, and the bounds that it needs the number to keep before.
+/// The effect of an operation on a number: the amount that it adds, and the bounds that the number must satisfy before
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) by: i64,

@@ -99,8 +99,8 @@ pub fn check<S: IntervalSpec>(
     groups::judgment(history, verdict, &judge.meter, judge.states, started)
 }
 
-/// Judges whether a history is interval-linearizable, as a [`Config`] says: `auto` and `brute` are supported, and any
-/// other algorithm is refused.
+/// Judges whether a history is interval-linearizable, by the algorithm of a [`Config`]: `auto` and `brute` are
+/// supported, and any other algorithm is refused.
 #[doc(hidden)]
 pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgment<S::Ret> {
     let mut judgment = match &config.algorithm {

@@ -356,7 +356,7 @@ impl Container {
             let first = seen.find(|op| input.spans[*op as usize].ret == first_return);
             [Some(add), first].into_iter().flatten().collect()
         } else {
-            debug_assert!(remove_return < last_call, "nothing else is wrong with one value");
+            debug_assert!(remove_return < last_call, "a single value cannot violate anything else");
             // Include the add: without it, the remove alone would be rejected, but for another reason.
             let last = seen.find(|op| input.spans[*op as usize].call == last_call);
             [Some(add), Some(remove), last].into_iter().flatten().collect()
@@ -474,7 +474,7 @@ struct Choice<'a> {
     unremoved: Vec<Unremoved>,
     /// For each place in `unremoved`, whether a pending remove took the value.
     used: Vec<bool>,
-    /// The conflict for each choice so far.
+    /// For each choice that was tried so far, the conflict that rejects it.
     conflicts: Vec<Vec<u32>>,
 }
 

@@ -76,7 +76,7 @@ impl Family {
         }
     }
 
-    /// Returns the first family of a set that is not empty.
+    /// Returns the first family of a non-empty set.
     pub(super) fn first_of(families: Families) -> Self {
         Self::LIST.into_iter().find(|family| families & family.bit() != 0).expect("one at least")
     }

@@ -155,7 +155,7 @@ impl<'i> Locator<'i> {
     }
 }
 
-/// The operations with which an operation can be removed together.
+/// The other operations that must be removed together with an operation.
 enum Group {
     /// A value: it can be removed together with all other operations of the value.
     Value(ValueId),

@@ -103,8 +103,8 @@ fn explain(
             Verdict::Rejected(evidence) => return Evidence { conflict, ..evidence },
             Verdict::Unknown(_) => {}
             Verdict::Accepted(_) => panic!(
-                "the monitor for {family:?} rejects what search accepts: either `standard` of the specification is not \
-                 true, or this is a bug; the operations that conflict: {conflict:?}"
+                "the monitor for {family:?} rejects a history that a search accepts: either `standard` of the \
+                 specification is wrong, or this is a bug in trueline; the operations that conflict: {conflict:?}"
             ),
         }
     }
@@ -133,9 +133,7 @@ fn evidence(
     let mut replay = worker.case.replay();
     for &op in left.as_ref().unwrap_or(&prefix) {
         if let Err(problem) = replay.step(op) {
-            panic!(
-                "a linearization of a prefix cannot be replayed: {problem}. Is `standard` of the specification true?"
-            );
+            panic!("a linearization of a prefix cannot be replayed: {problem}; check `standard` of the specification");
         }
     }
     Evidence {

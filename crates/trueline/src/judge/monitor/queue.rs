@@ -101,7 +101,7 @@ fn sweep(container: &Container) -> Option<[u32; 2]> {
         at[value.add_call as usize] = number;
         at[value.first_return as usize] = number;
     }
-    // The latest last call of the values that were certainly enqueued so far, and its value.
+    // The maximum `last_call` of the values that have certainly been enqueued so far, and the value that has it.
     let (mut late, mut latest) = (0, NONE);
     for (position, &number) in (0..).zip(&at) {
         if number == NONE {
@@ -327,7 +327,7 @@ fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u
             whose.push(number);
         }
     };
-    // The latest last call of the values so far, and the first operation at the end.
+    // The maximum `last_call` of the values so far, and the first operation at the end.
     let (mut front_point, mut at_end) = (0, None);
     for &number in values {
         let value = &container.values[number as usize];

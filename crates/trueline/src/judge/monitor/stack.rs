@@ -692,7 +692,7 @@ impl<'a> Ways<'a> {
                 }
             }
         }
-        best.expect("a value that is left has an operation that others are in the way of")
+        best.expect("each remaining value has an operation that is blocked by others")
     }
 
     fn cover(&self, value: u32, from: u32, until: u32, steps: &mut usize) -> Option<Vec<u32>> {

@@ -214,7 +214,8 @@ fn judge_typed<S: Spec + ?Sized>(
     judge(QuasiJudge::new(&case, &criterion, budget)).map(|result| case.result(*result))
 }
 
-/// Judges as a [`Config`] says: `auto` and `brute` are those of [`QuasiAlgorithm`], and others are refused.
+/// Judges by the algorithm of a [`Config`]: `auto` and `brute` select the [`QuasiAlgorithm`] of that name, and any
+/// other algorithm is refused.
 #[doc(hidden)]
 pub fn judge<S: Spec + ?Sized>(
     spec: &S,
@@ -406,7 +407,7 @@ impl<'a> QuasiJudge<'a> {
         // If all operations were reached, they are not in an order that is near enough; then the last one is as good as
         // any.
         let refused = refused.or_else(|| why.longest.iter().copied().rev().find(|op| task.must(*op)));
-        let refused = refused.expect("what has no operation that returned is accepted");
+        let refused = refused.expect("a history in which no operation returned is accepted");
         let id = task.ids[refused as usize];
         Evidence {
             prefix: task.ids(&why.longest),
@@ -433,7 +434,7 @@ impl<'a> QuasiJudge<'a> {
         assert!(same.windows(2).all(|pair| pair[0] != pair[1]), "no operation is there twice");
         assert!(
             task.operations().all(|op| !task.must(op) || same.binary_search(&op).is_ok()),
-            "all that returned is there"
+            "all operations that returned are present"
         );
         assert_eq!(same, in_order(permuted), "both orders have the same operations");
         let mut latest = 0;
@@ -449,7 +450,9 @@ impl<'a> QuasiJudge<'a> {
         };
         assert!(
             is_legal,
-            "a legal order that was found cannot be replayed: the specification contradicts itself (does `step` answer the same each time; are `object`, `observes` and `standard` true?), or this is a bug"
+            "a legal order that was found cannot be replayed: either the specification is inconsistent (`step` must \
+             give the same outcomes each time, and `object`, `observes` and `standard` must agree with it), or this is \
+             a bug in trueline"
         );
     }
 

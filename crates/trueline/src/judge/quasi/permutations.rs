@@ -1,4 +1,4 @@
-//! Algorithm 2 of the paper: the permutations of a sequence in which no element is more than `k` places off.
+//! Algorithm 2 of the paper: the permutations of a sequence that move no element by more than `k` places.
 //!
 //! Zhang, Chattopadhyay & Wang, *Round-Up*, algorithm 2 and section V: a depth-first search that has no dead ends. At
 //! each place some events are *enabled*: those that may be there. Each has a *lateness*, from `-k` where it is first
@@ -25,7 +25,7 @@ struct Place {
     done: Vec<usize>,
 }
 
-/// The permutations of `0..m` in which no element is more than `k` places off; the first is `0..m` itself.
+/// The permutations of `0..m` that move no element by more than `k` places; the first is `0..m` itself.
 ///
 /// ```
 /// use trueline::judge::quasi::Permutations;

@@ -95,7 +95,7 @@ struct QuasiSearch<'t> {
     key: Vec<u32>,
 }
 
-/// The values that must be put into a queue before others.
+/// Determines which values must be put into a queue before which others.
 struct Foresight {
     /// For each put, the return of the operation that takes the value out; [`NEVER`] if there is none or it need not
     /// take effect.
@@ -555,7 +555,7 @@ impl<'t> QuasiSearch<'t> {
             }
         }
         // Operations in no class are in the order of their calls.
-        let last = self.classes.last_mut().expect("there is one for what is in no class");
+        let last = self.classes.last_mut().expect("the last entry is for operations that are in no class");
         last.order = last.members.iter().copied().filter(|op| self.is_placed[*op as usize]).collect();
         let orders: Vec<Vec<u32>> = self.classes.into_iter().map(|class| class.order).collect();
         QuasiFound::Accepted { order: interleave(self.task, &orders), permuted: self.permuted }

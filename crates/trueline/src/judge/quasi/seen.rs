@@ -1,5 +1,5 @@
-//! Configurations that were met, as sequences of words of any length, all in one vector, so that dropping them takes no
-//! time.
+//! Configurations that were reached, as sequences of words of any length, all in one vector, so that dropping them
+//! takes no time.
 
 use std::hash::BuildHasher;
 
@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use super::super::search::{Meter, hash};
 use crate::verdict::LimitKind;
 
-/// The set of configurations that were met. It stores whole keys, so it never confuses two configurations.
+/// The set of configurations that were reached. It stores whole keys, so it never confuses two configurations.
 #[derive(Default)]
 pub(super) struct VisitedSet {
     words: Vec<u32>,

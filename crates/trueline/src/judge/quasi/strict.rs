@@ -1,9 +1,9 @@
 //! The two restrictions of strict out-of-order semantics, section V of the paper.
 //!
 //! A queue holds `0, 1, 2, ..`, and `removed` is the order in which they are taken out. Both restrictions together are
-//! equivalent to the condition that no value is more than `k` places off. In the paper's second restriction, the head
-//! is "returned by one of the first k deq operations"; by its own example and by the lateness attribute, this must be
-//! `k + 1`.
+//! equivalent to the condition that no value is more than `k` places away from its original one. In the paper's second
+//! restriction, the head is "returned by one of the first k deq operations"; according to the paper's own example and
+//! to the lateness attribute, this must be `k + 1`.
 //!
 //! ```
 //! use trueline::judge::quasi::strict::{is_near_the_head, is_not_late};

@@ -140,7 +140,7 @@ impl<'a> Automaton<'a> {
             [next] => Step::One(next),
             _ => Step::Several(*several_of.entry((state, class)).or_insert_with(|| {
                 several.push(scratch.as_slice().into());
-                u32::try_from(several.len() - 1).expect("memory ends before 2^32 lists")
+                u32::try_from(several.len() - 1).expect("memory runs out before 2^32 lists")
             })),
         };
         memo.insert(state, class, step);
@@ -260,7 +260,7 @@ impl Memo {
         let step = match step {
             Step::None => STEP_NONE,
             Step::One(next) => {
-                debug_assert!(next.0 & STEP_SEVERAL == 0, "memory ends before 2^31 states");
+                debug_assert!(next.0 & STEP_SEVERAL == 0, "memory runs out before 2^31 states");
                 next.0
             }
             Step::Several(list) => list | STEP_SEVERAL,

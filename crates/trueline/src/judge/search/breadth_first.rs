@@ -135,7 +135,7 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
             self.steps.collect(&mut frontier, self.meter);
         }
         let last = frontier.first().expect("an empty frontier ends the search");
-        debug_assert!(rejected.is_none(), "behind the last return nothing is linearized with a wrong result");
+        debug_assert!(rejected.is_none(), "after the last return, no operation is linearized with a wrong result");
         Ok(Found::Accepted(problem.unfold(self.steps.path(last.step))))
     }
 
@@ -391,7 +391,7 @@ impl<M: Mask> Store<M> {
                 index = chain[index as usize];
             }
         }
-        let index = u32::try_from(configurations.len()).expect("memory ends before 2^32 configurations");
+        let index = u32::try_from(configurations.len()).expect("memory runs out before 2^32 configurations");
         let heap = new.mask.heap_size();
         if heap > 0 {
             meter.allocate(heap)?;
@@ -473,7 +473,7 @@ impl Steps {
     fn extend(&mut self, mut step: u32, ops: &[u32], meter: &mut Meter) -> Result<u32, LimitKind> {
         for &op in ops {
             meter.push(&mut self.steps, Link { before: step, op })?;
-            step = u32::try_from(self.steps.len() - 1).expect("memory ends before 2^32 steps");
+            step = u32::try_from(self.steps.len() - 1).expect("memory runs out before 2^32 steps");
         }
         Ok(step)
     }

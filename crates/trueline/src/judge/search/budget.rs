@@ -159,8 +159,8 @@ impl Meter {
         }
     }
 
-    /// Returns a meter with the same deadline for a part of the work, with its own limit of configurations and token,
-    /// and with the remaining memory.
+    /// Returns a meter for a part of the work, with the same deadline, the remaining memory, and at most the remaining
+    /// configurations. `configurations` lowers this limit, and `cancel`, if given, replaces the token.
     pub(crate) fn part(&self, configurations: Option<u64>, cancel: Option<CancelToken>) -> Self {
         Self {
             deadline: self.deadline,

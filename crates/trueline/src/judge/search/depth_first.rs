@@ -22,7 +22,7 @@ pub(crate) enum Memory {
     /// All of them: a graph search.
     Graph,
     /// As many as fit into this many bytes; the least recently used is forgotten first. A configuration is entered when
-    /// it is met, as in Horn & Kroening, not when it has failed.
+    /// it is reached, as in Horn & Kroening, not when it has failed.
     RecentlyMet(u64),
     /// As many as fit into this many bytes, selected by recency and by the work that they took.
     RecentOrCostly(u64),
@@ -35,7 +35,8 @@ pub(crate) struct Options {
     pub(crate) memory: Memory,
     /// The seed that shuffles the order in which operations are tried.
     pub(crate) seed: Option<u64>,
-    /// Restarts in another order when this many configurations, times Luby's sequence, did not decide.
+    /// Restarts in another order after visiting this many configurations, times the next number of Luby's sequence,
+    /// without an answer.
     pub(crate) restart_after: Option<u64>,
     /// Gives up when more configurations were visited than this allows.
     pub(crate) patience: Option<Patience>,
@@ -149,7 +150,7 @@ struct DepthFirst<'s, 'a, M> {
     horizon: u32,
     /// Only goals that return below this level are considered.
     foreseen_until: u32,
-    /// The highest level of a goal because of which a configuration was dropped in this run.
+    /// The highest level of the goals that caused configurations to be dropped in this run.
     latest_doom: Option<u32>,
     plans: Plans,
 }
@@ -226,8 +227,8 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
                     let passes = self.passes_horizon()?;
                     assert!(
                         !passes,
-                        "a return that cannot be passed is passed with less foresight: `reaches` of the specification \
-                         is wrong"
+                        "`reaches` of the specification is wrong: it ruled out a state from which an operation could \
+                         still return its result"
                     );
                 }
                 break;
@@ -527,7 +528,7 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
 }
 
 fn small(index: usize) -> u32 {
-    u32::try_from(index).expect("a path is no longer than the history, and memory ends before 2^32 candidates")
+    u32::try_from(index).expect("a path is no longer than the history, and memory runs out before 2^32 candidates")
 }
 
 /// Returns an element of the sequence 1, 1, 2, 1, 1, 2, 4, ... of Luby, Sinclair and Zuckerman. As a schedule of

@@ -1,8 +1,8 @@
 //! Configurations from which the search failed.
 //!
-//! A configuration is entered when it has *failed*, not when it is met. Configurations only gain linearized operations,
-//! so a configuration cannot be met again on a path from itself, and the successful path needs no entry. A linearizable
-//! history with little backtracking therefore needs next to no memory.
+//! A configuration is entered when it has *failed*, not when it is reached. Configurations only gain linearized
+//! operations, so a configuration cannot be reached again on a path from itself, and the successful path needs no
+//! entry. A linearizable history with little backtracking therefore needs next to no memory.
 //!
 //! Whole keys are stored. A set that forgets only repeats work; a set that confused two keys would reject correct
 //! histories.
@@ -287,11 +287,11 @@ const RECENT_WAYS: usize = 4;
 
 /// The most recent entries, and those that took the most work to find.
 ///
-/// Neither criterion is good enough alone. Most configurations that are met again were met recently, a few levels away.
-/// But a search that moves back and forth below a failed subtree that is larger than the memory forgets the root of the
-/// subtree by recency, and repeats the whole subtree. So half of each bucket is managed by recency, and entries that
-/// drop out of this half compete for the other half by the work that they took. (Entering configurations when they fail
-/// helps both: children are entered before their parents, so the parents are more recent.)
+/// Neither criterion is good enough alone. Most configurations that are reached again were last reached recently, a few
+/// levels away. But a search that moves back and forth below a failed subtree that is larger than the memory forgets
+/// the root of the subtree by recency, and repeats the whole subtree. So half of each bucket is managed by recency, and
+/// entries that drop out of this half compete for the other half by the work that they took. (Entering configurations
+/// when they fail helps both: children are entered before their parents, so the parents are more recent.)
 #[derive(Debug)]
 pub(crate) struct Costly<M> {
     /// The maximum number of buckets: a power of two.
@@ -345,7 +345,7 @@ impl<M: Mask> Costly<M> {
         let cheapest = costly
             .iter_mut()
             .min_by_key(|way| way.as_ref().map_or(0, |entry| entry.work))
-            .expect("some ways are for the costly");
+            .expect("some ways of a bucket are reserved for costly entries");
         match cheapest {
             Some(entry) if entry.work > oldest.work => {}
             way => {

@@ -20,7 +20,7 @@ const FIRST_TRY: u32 = 16;
 /// The number of units between two needed ones below which the next needed one is searched for near the last.
 const NEAR: usize = 16;
 
-/// The number of units that are tried alone, if queries about many of them are too hard.
+/// The number of units in a block. If queries about many units are too hard, each block is tried by itself.
 const BLOCK: usize = 8;
 
 /// A weakening step that could be taken.
@@ -89,8 +89,8 @@ pub(super) enum Small {
 }
 
 impl Shrinking<'_> {
-    /// Keeps as few units as possible. `none` is the choice to keep none of them. The candidates are ordered by
-    /// preference: those that should rather be kept come first.
+    /// Keeps as few units as possible. `none` is the choice that keeps none of them. The candidates are ordered by
+    /// preference: units that are better to keep come first.
     pub(super) fn minimize(&mut self, mut none: Choice, mut candidates: Vec<&Unit>, small: Small) {
         let mut gap = usize::MAX;
         // Invariant: the history with all candidates is rejected.

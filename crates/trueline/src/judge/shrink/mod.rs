@@ -365,7 +365,7 @@ impl<'a> Shrinking<'a> {
     /// Returns the current number of an operation of the original, if it remains.
     fn number(&self, id: OpId) -> Option<OpId> {
         let index = self.histories.ids().binary_search(&id).ok()?;
-        Some(OpId(u32::try_from(index).expect("operations are numbered so")))
+        Some(OpId(u32::try_from(index).expect("operations are numbered with 32 bits")))
     }
 
     /// Returns whether any remaining operation has lost some of its arguments or its result.
@@ -443,8 +443,8 @@ impl<'a> Shrinking<'a> {
         if !self.speaks_of_subjects_only(&found.whole) {
             return Tried::Blocked;
         }
-        // Some operations may be gone, even if none was about all subjects: what remains of some operations is only an
-        // observer.
+        // Find the subjects again: operations may have been removed or weakened, even if none was about all subjects,
+        // and a weakened operation may have become an observer.
         let Some(Subjects { units, numbers, needed, .. }) = self.find_subjects() else { return Tried::Blocked };
         let mut suspected = vec![false; units.len()];
         for suspect in &self.suspects {

@@ -15,7 +15,7 @@ pub(super) enum Answer {
     Unknown,
 }
 
-/// The maximum time after a cancellation to judge the history that was found.
+/// The maximum time for judging the final history if shrinking was canceled.
 const IMPATIENT: Duration = Duration::from_secs(1);
 
 /// Decides whether a weaker history is still rejected. Shrinking judges histories only through this type.

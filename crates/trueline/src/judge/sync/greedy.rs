@@ -103,7 +103,7 @@ impl Scan {
 /// that call are processed only once.
 pub(super) struct Nearby {
     scan: Scan,
-    /// The index of the first event of the part that has not been processed.
+    /// The index in the part of the first event that has not been processed.
     first: usize,
 }
 

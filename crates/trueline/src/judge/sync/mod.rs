@@ -113,8 +113,9 @@ fn check_numbered(
     groups::judgment(history, verdict, &judge.meter, judge.states, started)
 }
 
-/// Judges whether a history is synchronization-linearizable, as a [`Config`] says: `auto` and `brute` are those of
-/// [`SyncAlgorithm`], and any other algorithm judges the history of [two steps](TwoStep).
+/// Judges whether a history is synchronization-linearizable, by the algorithm of a [`Config`]: `auto` and `brute`
+/// select the [`SyncAlgorithm`] of that name; any other algorithm judges a history with [two steps](TwoStep) for each
+/// execution.
 #[doc(hidden)]
 pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgment<S::Ret> {
     let (mut judgment, choice) = match &config.algorithm {

@@ -19,7 +19,7 @@ pub(super) struct Numbered<'s, S: SyncSpec + ?Sized> {
     /// The operations. An operation that need not have taken effect has the result that it must have; the results of
     /// operations that returned are compared where they return.
     ops: Interner<(S::Op, Option<S::Ret>)>,
-    /// The results that were met, starting with those of the history.
+    /// The results that were encountered, starting with those of the history.
     results: Mutex<Interner<S::Ret>>,
     states: Mutex<Interner<S::State>>,
 }

@@ -211,7 +211,7 @@ fn check_numbered(
                 prefix: groups.concat(),
                 together: sizes(&groups),
                 refused,
-                event: history[refused].return_position().expect("what is refused has returned"),
+                event: history[refused].return_position().expect("a refused operation has returned"),
                 open: open_at_return(history, history.events(), refused),
                 allowed: allowed.into_iter().flatten().collect(),
                 // Other results may be allowed if earlier steps are taken differently.

@@ -5,7 +5,7 @@
 //!
 //! Departures from the paper: the set of linearized operations is represented by the first return that is not
 //! linearized and a mask over the operations open there. A configuration is remembered when it has failed, not when it
-//! is met, which prunes the same (`judge/search/seen.rs`). Interned states replace Lowe's union-find over equality
+//! is reached, which prunes as much (`judge/search/seen.rs`). Interned states replace Lowe's union-find over equality
 //! tests.
 //!
 //! # Complexity

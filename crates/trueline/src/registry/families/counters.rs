@@ -28,7 +28,7 @@ fn addend(record: &Record) -> Result<i64, String> {
     }
     number
         .checked_neg()
-        .ok_or_else(|| format!("`{}` subtracts {number}, which does not fit 64 bits; subtract less", record.f))
+        .ok_or_else(|| format!("`{}` subtracts {number}, which does not fit in 64 bits; subtract less", record.f))
 }
 
 /// Rejects numbers whose sum may exceed 64 bits: the specification would then wrap around, as atomic integers do, but
@@ -42,7 +42,8 @@ fn fits(initial: i64, added: impl Iterator<Item = i64> + Clone) -> Result<(), St
     }
     let [more, less] = [sum(1), sum(-1)].map(|sum| sum - i128::from(initial));
     Err(format!(
-        "the counter may exceed 64 bits: it begins with {initial}, and {more} and {less} are added in all; add less, or judge it in parts"
+        "the counter may exceed 64 bits: it starts at {initial}, and the operations add {more} and {less} in total; \
+         add less, or split the history"
     ))
 }
 

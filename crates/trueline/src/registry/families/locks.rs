@@ -10,7 +10,8 @@ const WAITED: ResultNotation<()> = ResultNotation {
     read: |Return { name, record, result }| {
         if **result == Value::Bool(false) {
             return Err(format!(
-                "{record} returned false, but in this spec it waits until it succeeds; call one that may fail `try-{name}`, or log what did not happen as `fail`"
+                "{record} returned false, but in this spec it waits until it succeeds; rename an operation that may \
+                 fail to `try-{name}`, or log a failed attempt as `fail`"
             ));
         }
         Ok(())

@@ -42,7 +42,7 @@ const KEY_VALUE: ArgumentNotation<(Value, Value)> = ArgumentNotation {
 
 /// A key, the value before (`None` if it must be absent) and the value after.
 const KEY_OLD_NEW: ArgumentNotation<(Value, Option<Value>, Value)> = ArgumentNotation {
-    text: "[key [old new]] or [key old new], or [old new] with the field `key`; old null is absent",
+    text: "[key [old new]] or [key old new], or [old new] with the field `key`; null as old means absent",
     read: |call| {
         let (key, expected, new) = match (&call.record.key, &call.record.value) {
             (None, Value::List(values)) if values.len() == 3 => {
@@ -84,7 +84,7 @@ operations! {
         -> AT_KEY_OF_PAIR "the value that is there afterwards" (value) [MapRet::Value(value)];
     "cas" ["compare-and-set", "compare-and-swap", "compare-exchange"]
         KEY_OLD_NEW(key, expected, new) [MapOp::Cas { key, expected, new }]
-        -> SWAPPED "true or false; the argument again is true" (swapped) [MapRet::Swapped(swapped)];
+        -> SWAPPED "true or false; returning the argument means true" (swapped) [MapRet::Swapped(swapped)];
     "insert" ["replace"]
         KEY_VALUE(key, value) [MapOp::Insert(key, value)]
         -> AT_KEY_OF_PAIR "the value before, or null" (value) [MapRet::Value(value)];

@@ -257,7 +257,7 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
 /// Reads the distance by which operations may be out of order.
 fn factor(spec: &str, parameter: Option<&str>) -> Result<u32, String> {
     u32::try_from(amount(spec, "factor", 0, parameter)?)
-        .map_err(|_| format!("that is not a factor; write {spec}:3 for 3"))
+        .map_err(|_| format!("the factor of `{spec}` is too large; write {spec}:3 for factor 3"))
 }
 
 /// Reads this factor, and whether the object may spuriously report that it is empty: `2` or `2:empty`.
@@ -282,7 +282,9 @@ fn parties(spec: &str, parameter: Option<&str>) -> Result<usize, String> {
 /// Reads the initial number of a counter; 0 if there is no parameter.
 fn initial_number(spec: &str, parameter: Option<&str>) -> Result<i64, String> {
     parameter.map_or(Ok(0), |text| {
-        text.parse().map_err(|_| format!("`{spec}` begins with a number, not with `{text}`; write {spec} or {spec}:5"))
+        text.parse().map_err(|_| {
+            format!("the initial value of `{spec}` must be a number, not `{text}`; write {spec} or {spec}:5")
+        })
     })
 }
 

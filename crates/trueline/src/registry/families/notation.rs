@@ -228,7 +228,7 @@ pub(super) const WHETHER: ResultNotation<bool> =
 
 /// Whether a compare-and-set succeeded. Logs often repeat its argument if it did.
 pub(super) const SWAPPED: ResultNotation<bool> = ResultNotation {
-    text: "true or false; [old new] again is true",
+    text: "true or false; returning [old new] means true",
     read: |returned| {
         let Return { record, result, .. } = returned;
         if matches!(result, Value::List(_)) && **result == record.value { Ok(true) } else { whether(returned) }
@@ -277,7 +277,8 @@ fn done(returned: &Return<'_>) -> Result<(), String> {
     let Return { record, result, .. } = returned;
     if **result == Value::Bool(false) && record.value != **result {
         return Err(format!(
-            "{record} returned false, but in this spec it always succeeds; log what did not happen as `fail`, or leave it out"
+            "{record} returned false, but in this spec it always succeeds; log a failed attempt as `fail`, or leave \
+             it out"
         ));
     }
     Ok(())

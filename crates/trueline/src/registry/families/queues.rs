@@ -27,7 +27,8 @@ const ACCEPTED: ResultNotation<bool> = ResultNotation {
         let Return { record, result, .. } = returned;
         match result {
             Value::Bool(false) if record.value == **result => Err(format!(
-                "{record} returned false, which may be the element again or mean that the queue was full; let the elements be other values"
+                "{record} returned false, which is ambiguous: it may be the element, or mean that the queue was full; \
+                 do not use false as an element"
             )),
             result if record.value == **result || result.is_null() => Ok(true),
             _ => whether(returned),
@@ -54,7 +55,7 @@ operations! {
 
 /// `[height value]`; 0 or null if the stack was empty.
 const POPPED: ResultNotation<(usize, Option<Value>)> = ResultNotation {
-    text: "[height element] with the height before, or 0 if empty",
+    text: "[height element], where height is the height before the call, or 0 if empty",
     read: |returned| {
         let (height, value) = match (tuple(returned.result), returned.result) {
             (Some((height, value)), _) => (height.as_int(), element_or_empty(value)),
@@ -62,9 +63,12 @@ const POPPED: ResultNotation<(usize, Option<Value>)> = ResultNotation {
             (None, _) => (None, None),
         };
         let height = height.and_then(|height| usize::try_from(height).ok());
-        height
-            .map(|height| (height, value))
-            .ok_or_else(|| must_return(returned, "[height value] with the height before, or 0 if the stack was empty"))
+        height.map(|height| (height, value)).ok_or_else(|| {
+            must_return(
+                returned,
+                "[height value], where height is the height before the call, or 0 if the stack was empty",
+            )
+        })
     },
     show: |(height, value)| format!("[{height},{}]", show_option(value.as_ref())),
 };
@@ -134,7 +138,8 @@ fn show_log_ret(ret: LogRet<Value>) -> String {
 }
 
 const APPENDED: ResultNotation<LogRet<Value>> = ResultNotation {
-    text: "its index, from 0 on; or nothing, or the element: a number is the element if all appends return their elements",
+    text: "its index, starting at 0, or nothing, or the element; if every append returned its own element, numbers are \
+           read as elements",
     read: |returned| match returned.result {
         // The element repeated, unless it could be an index: see `settle_log`.
         result if *result == returned.record.value && size(returned).is_err() => Ok(LogRet::Done),

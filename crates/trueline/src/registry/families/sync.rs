@@ -17,10 +17,7 @@ use crate::spec::sync::{
 /// Reads a nonnegative number.
 fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> {
     value.as_int().and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
-        format!(
-            "{record} has {}, but needs a number that is neither negative nor too large; give that instead",
-            brief(value)
-        )
+        format!("{record} has {}, but needs a non-negative number that is not too large; give one", brief(value))
     })
 }
 
@@ -46,7 +43,7 @@ fn int(number: impl TryInto<i64>) -> Value {
     Value::Int(number.try_into().unwrap_or(i64::MAX))
 }
 
-const ME_TEXT: &str = "the caller, a number; the process if it is null";
+const ME_TEXT: &str = "the number of the caller; null means the process";
 
 const ME: ArgumentNotation<u64> = ArgumentNotation { text: ME_TEXT, read: me, write: |me| (None, int(me)) };
 const ME_U32: ArgumentNotation<u32> = ArgumentNotation { text: ME_TEXT, read: me, write: |me| (None, int(me)) };
@@ -235,7 +232,7 @@ operations! {
     TimeoutExchanger<Value>: Value, Option<Value>;
     "exchange" ["swap"]
         ELEMENT "the value that is given" (given) [given]
-        -> OR_EMPTY "the value that is got, or null if it gave up" (got) [got];
+        -> OR_EMPTY "the value that was received, or null if it gave up" (got) [got];
 }
 
 operations! {

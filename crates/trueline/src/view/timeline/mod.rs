@@ -211,7 +211,7 @@ pub struct Edge {
 pub struct Annotated {
     /// The number of events of the timeline before it.
     pub position: u32,
-    /// The line of the file that it came from; 0 if there is no line.
+    /// The line of the file that it came from; 0 if the line is unknown.
     pub line: u32,
     /// What happened.
     pub text: String,
@@ -680,7 +680,7 @@ impl Bar {
         }
     }
 
-    /// Returns its key, without the name of its object.
+    /// Returns the key of the operation, without the name of the object.
     pub fn key(&self) -> Option<&str> {
         let key = self.label.key.as_deref()?;
         match &self.object {
@@ -689,7 +689,8 @@ impl Bar {
         }
     }
 
-    /// Returns its place: lines of the file, such as `lines 3-7`, or events if there are no lines.
+    /// Returns where the operation is in the input: its lines, such as `lines 3-7`, or its events if the lines are
+    /// unknown; `line 3-` if it never returned.
     pub fn place(&self) -> String {
         let (unit, (call, ret)) = if self.lines.0 > 0 { ("line", self.lines) } else { ("event", self.events) };
         match self.ret {

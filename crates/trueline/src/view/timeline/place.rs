@@ -37,7 +37,7 @@ impl Places {
     /// O(n).
     pub fn new(timeline: &Timeline, letters: impl Fn(u32) -> u32) -> Self {
         let gaps = gaps(timeline);
-        // The room that the points of a gap need: their numbers, and a cell after each.
+        // The number of cells that the points of each gap need: their numbers, and a cell after each.
         let mut room = vec![0_u32; timeline.events.len() + 1];
         let mut offsets = Vec::with_capacity(gaps.len());
         for ((gap, group), step) in gaps.iter().zip(timeline.groups()).zip(1_u32..) {

@@ -167,8 +167,8 @@ impl Missing {
             let of = if f.is_empty() { String::new() } else { format!(" of `{f}`") };
             let returns = if *count == 1 { "return" } else { "returns" };
             format!(
-                "{what} {count} {returns}{of}, first on line {line}: it is read as null; map it, or declare it null \
-                 with a rule that has result = {{ const = {{}} }}"
+                "{what} {count} {returns}{of}, first on line {line}: it is read as null; map `result`, or declare it \
+                 null with a rule that has result = {{ const = {{}} }}"
             )
         };
         self.0.iter().map(describe).collect()
@@ -238,7 +238,7 @@ impl Mapping {
             let name = text("extends", name)?;
             let preset = presets::description(&name).ok_or_else(|| {
                 let names: Vec<&str> = Self::presets().map(|(name, _)| name).collect();
-                format!("`{}` is not a preset; those are {}", quoted(&name), names.join(", "))
+                format!("`{}` is not a preset; the presets are {}", quoted(&name), names.join(", "))
             })?;
             self.add(&preset)?;
         }
@@ -312,8 +312,8 @@ impl Mapping {
                 name => {
                     let ours = our_field(name).ok_or_else(|| {
                         format!(
-                            "`{}` is not a field of an operation; the fields are {}, and there are the tables \
-                             `types`, `functions` and `rules`, and `scale`, `unit`, `records`, `values`, `format`, \
+                            "`{}` is not a field of an operation or a setting; the fields are {}; the settings are \
+                             `types`, `functions`, `rules`, `scale`, `unit`, `records`, `values`, `format`, \
                              `separator`, `header` and `extends`",
                             quoted(name),
                             FIELDS.join(", ")
@@ -470,7 +470,8 @@ impl Mapping {
                 CodecError::at(
                     1,
                     format!(
-                        "the columns are {}: {message}; or describe them by a mapping (`trueline map --guess`)",
+                        "the columns are {}: {message}; or describe them with a mapping (`trueline map --guess` \
+                         proposes one)",
                         names.join(", ")
                     ),
                 )
@@ -913,7 +914,7 @@ mod tests {
         let csv = Mapping::preset("csv").expect("a preset");
         let text = "process,f,key,value,result,call,return\nc1,write,k,\"[1,\"\"a\"\"]\",,1,2\nc2,read,k,,\"a, b\",3,4\nc2,cas,k,\"[1,2]\",true,5,\n";
         let error = csv.read(text.as_bytes(), 0).expect_err("a result without a return").to_string();
-        assert!(error.contains("line 4: the operation has a `result`, but no time of `return`"), "{error}");
+        assert!(error.contains("line 4: the operation has a `result`, but no `return` time"), "{error}");
         let text = text.replace("true,5,", ",5,");
         assert_eq!(
             shown(&csv, &text),
@@ -993,7 +994,7 @@ mod tests {
             ),
             (serde_json::json!({"f": "f", "call": "c", "records": "spans"}), "data[].spans[]"),
             (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json or csv"),
-            (serde_json::json!({"extends": "zipkin"}), "not a preset; those are csv, otlp, jaeger"),
+            (serde_json::json!({"extends": "zipkin"}), "not a preset; the presets are csv, otlp, jaeger"),
             (serde_json::json!({"process": "p", "f": "f"}), "neither `type` nor `call`"),
             (serde_json::json!({"process": "p", "f": "f", "type": "t", "call": "c"}), "both `type` and `call`"),
             (serde_json::json!({"process": "p", "f": "f", "typ": "t"}), "`typ` is not a field"),

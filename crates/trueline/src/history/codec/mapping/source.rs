@@ -144,7 +144,7 @@ impl Source {
                 "plus" => plus = Some(Path::new(&text(name, entry)?)?),
                 "word" => {
                     let number = entry.as_u64().and_then(|number| usize::try_from(number).ok());
-                    word = Some(number.ok_or_else(|| format!("`word` in `{ours}` must be a number from 0"))?);
+                    word = Some(number.ok_or_else(|| format!("`word` in `{ours}` must be a number, 0 or larger"))?);
                 }
                 "as" => {
                     kind = Some(match text(name, entry)?.as_str() {
@@ -311,7 +311,8 @@ impl Kind {
 fn constant(ours: &str, entry: &Json) -> Result<Value, String> {
     let wrong = || {
         format!(
-            "`{ours}` has a constant that is not null (an empty table {{}}), a boolean, an integer, a text or a list of these"
+            "the constant of `{ours}` must be a boolean, an integer, a string, a list of these, or an empty table \
+             {{}} for null"
         )
     };
     match entry {

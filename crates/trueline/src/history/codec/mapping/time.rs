@@ -19,7 +19,7 @@ impl Unit {
     }
 }
 
-/// Converts a time to an integer: in nanoseconds, if it has a unit or is a date; otherwise unchanged.
+/// Converts a time to an integer: to nanoseconds if it has a unit or is a date, and unchanged otherwise.
 pub(super) fn read(found: &Parsed, unit: Option<Unit>) -> Result<Parsed, String> {
     Ok(match (found, unit) {
         (Ok(Value::Int(time)), Some(Unit(power))) => whole(time.checked_mul(10_i64.pow(power))),
@@ -36,7 +36,8 @@ pub(super) fn read(found: &Parsed, unit: Option<Unit>) -> Result<Parsed, String>
                 Some(time) => whole(i64::try_from(time).ok()),
                 None => {
                     return Err(format!(
-                        "`{}` is neither a number nor a time of ISO 8601 such as 2026-01-31T08:15:00.25Z; correct the mapping",
+                        "`{}` is neither a number nor an ISO 8601 time such as 2026-01-31T08:15:00.25Z; correct the \
+                         mapping",
                         quoted(text)
                     ));
                 }
@@ -52,7 +53,10 @@ fn whole(time: Option<i64>) -> Parsed {
 
 /// Multiplies a decimal number by a power of ten, and rounds down. Returns `Some(None)` if the result does not fit, and
 /// `None` if the text is not a number.
-#[expect(clippy::option_option, reason = "one is of the text, one of its size")]
+#[expect(
+    clippy::option_option,
+    reason = "the outer one is for text that is not a number, the inner one for a number that does not fit"
+)]
 fn decimal(text: &str, power: u32) -> Option<Option<i64>> {
     let text = text.trim();
     let (sign, digits) = match text.strip_prefix('-') {
