@@ -340,6 +340,16 @@ fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
     assert_eq!(again.expect("a schedule is the same again").steps, failure.steps);
 }
 
+/// Only one of the last of these programs fails, and exploring the others completely would take minutes: each is explored
+/// briefly first.
+#[test]
+fn a_fault_of_one_of_the_last_programs_does_not_have_to_wait_for_the_others() {
+    let exploration = Exploration::new().calls(calls("1*1+12"));
+    let outcome = plan("k-stack-faulty-second-read", 2).shrink_for(Duration::ZERO).explore(exploration).run();
+    let executions = outcome.explored.as_ref().map(|explored| explored.executions);
+    assert!(outcome.failure.is_some() && executions.is_some_and(|executions| executions < 50_000), "{executions:?}");
+}
+
 /// A lost value is detected without a specification of the queue: the head passes the segment of a slow `enqueue(1)`,
 /// which returns, and then the queue is empty.
 #[test]

@@ -68,6 +68,7 @@ use std::hash::Hash;
 
 use smallvec::{SmallVec, smallvec};
 
+#[doc(hidden)]
 pub use array::{Array, ArrayOp, ArrayRet};
 pub use bag::{Bag, BagOp, BagRet};
 pub use bounded_queue::{BoundedQueue, BoundedQueueOp, BoundedQueueRet};
@@ -80,6 +81,7 @@ pub use kv::{Kv, KvOp, KvRet};
 pub use log::{Log, LogOp, LogRet};
 pub use map::{Map, MapOp, MapRet};
 pub use model::{FromModel, Model};
+#[doc(hidden)]
 pub use multi_register::{MicroOp, MultiRegister, MultiRegisterOp, MultiRegisterRet};
 pub use multiset::{Multiset, MultisetOp, MultisetRet};
 pub use mutex::{LockRet, Mutex, MutexOp};
