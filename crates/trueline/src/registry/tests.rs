@@ -318,7 +318,7 @@ fn names_that_are_wrong_get_a_hint() {
     assert!(error("register:\"a").contains("close the quote"));
     assert!(error("register:[1]").contains("neither a number nor text"));
     assert!(fault("queue", &[(r#""f":"enqeue","value":1"#, "null")]).contains("did you mean `enqueue`?"));
-    assert!(fault("queue", &[(r#""f":"compare-and-set""#, "null")]).contains("`cas-register` has it"));
+    assert!(fault("queue", &[(r#""f":"compare-and-set""#, "null")]).contains("`cas-register` has such an operation"));
     assert!(fault("queue", &[(r#""f":"dance""#, "null")]).contains("line 1: `queue` has no operation \"dance\""));
     assert!(fault("queue", &[(r#""f":"deq","key":1"#, "null")]).contains("this spec has no keys"));
 }

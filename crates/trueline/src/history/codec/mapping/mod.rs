@@ -931,7 +931,7 @@ mod tests {
             ("f,call\nread,1,2\n", "line 2: the row has 3 cells, but there are 2 columns"),
             ("f,f,call\n", "line 1: the column `f` occurs twice"),
             ("a,b\n", "line 1: the columns are `a`, `b`: `f` is missing"),
-            ("f,call\nread,soon\n", "line 2: `soon` is neither a number nor a time"),
+            ("f,call\nread,soon\n", "line 2: `soon` is neither a number nor an ISO 8601 time"),
         ] {
             let error = csv.read(text.as_bytes(), 0).expect_err(text).to_string();
             assert!(error.contains(expected), "{error}");
