@@ -324,7 +324,13 @@ fn cases() -> Vec<Case> {
             1,
             &["no operation \"enqeue\"", "did you mean `enqueue`?"],
         ),
-        case("operation-of-another-spec", "register", INVOKE, 1, &["no operation \"enqueue\"", "`queue` has such an operation"]),
+        case(
+            "operation-of-another-spec",
+            "register",
+            INVOKE,
+            1,
+            &["no operation \"enqueue\"", "`queue` has such an operation"],
+        ),
         case(
             "element-missing",
             "queue",

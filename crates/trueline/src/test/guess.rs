@@ -1171,10 +1171,11 @@ mod tests {
         let semaphores = [semaphore(i64::MAX), semaphore(2), semaphore(1)];
         tallies.push(("semaphore", judge_as_the_first(&2_i64, &semaphores, histories)));
         for (name, tally) in tallies {
-            let least = histories / 20;
+            // The monitor of read-write locks refuses most of these histories, and nearly all that are rejected.
+            let is_mostly_refused = name == "read-write lock";
+            let least = histories / if is_mostly_refused { 200 } else { 20 };
             assert!(tally.accepted > least, "{name}: {tally:?}");
-            // The monitor of read-write locks refuses most of these histories, and all that are rejected.
-            assert!(tally.rejected > least || name == "read-write lock", "{name}: {tally:?}");
+            assert!(tally.rejected > least || is_mostly_refused, "{name}: {tally:?}");
             assert!(tally.wrong_guesses > 0, "{name}: {tally:?}");
         }
     }
