@@ -29,6 +29,7 @@ pub use interval::{Interval, from_intervals, from_logs};
 pub use operation::{Event, EventKind, ObjectId, OpId, Operation, Outcome, ProcessId};
 #[doc(hidden)]
 pub use partition::{Parts, by_object, split};
+#[cfg(feature = "derive")]
 pub use trueline_derive::{Argument, Datum};
 #[doc(hidden)]
 pub use value::Shown;

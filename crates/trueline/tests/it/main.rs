@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it did")]
 
 mod assertions;
+#[cfg(feature = "derive")]
 mod derive;
 mod families;
 #[cfg(feature = "named")]
