@@ -212,7 +212,9 @@ impl Observation {
     fn read(object: &Value) -> Self {
         let verdict = object["verdict"].as_str().unwrap_or("none").to_owned();
         let ms = object["found_ns"].as_u64().map_or(MOST.as_secs_f64() * 1e3, |ns| ns as f64 / 1e6);
-        let waiting_ms = if verdict == "stuck" { WATCHDOG.as_secs_f64() * 1e3 } else { 0.0 };
+        // Threads that all wait in primitives are known to be stuck at once, without the watchdog.
+        let watchdog_ms = WATCHDOG.as_secs_f64() * 1e3;
+        let waiting_ms = if verdict == "stuck" && ms >= watchdog_ms { watchdog_ms } else { 0.0 };
         Self { verdict, ms, waiting_ms }
     }
 }
@@ -287,6 +289,15 @@ mod tests {
         let (mean, around) = mean_and_interval(&[1.0, 2.0, 3.0]);
         assert!((mean - 2.0).abs() < 1e-9 && (around - 4.303 / 3.0_f64.sqrt()).abs() < 1e-9);
         assert_eq!(mean_and_interval(&[5.0]), (5.0, 0.0));
+    }
+
+    #[test]
+    fn only_the_watchdog_is_waited_for() {
+        let read = |verdict: &str, found_ns: u64| {
+            Observation::read(&serde_json::json!({ "verdict": verdict, "found_ns": found_ns })).waiting_ms
+        };
+        assert_eq!([read("stuck", 20_000_000), read("rejected", 2_000_000_000)], [0.0, 0.0]);
+        assert_eq!(read("stuck", 1_100_000_000), 1000.0);
     }
 
     #[test]
