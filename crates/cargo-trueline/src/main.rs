@@ -6,12 +6,14 @@
 //! stable compiler is used.
 //!
 //! - `args` reads the command line.
+//! - `config` reads cargo's configuration files.
 //! - `project` reads the dependencies from cargo, and decides which packages are instrumented.
 //! - `shims` builds the shims.
 //! - `wrapper` is called by cargo in place of the compiler, and adds the shims to its arguments.
 //! - `run` combines these.
 
 mod args;
+mod config;
 mod project;
 mod run;
 mod shims;

@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 use crate::args::{self, Args, Command as Asked, HELP};
 use crate::project::Project;
 use crate::shims::library;
-use crate::{Fallible, complain, shims, wrapper};
+use crate::{Fallible, complain, config, shims, wrapper};
 
 /// The source code of the wrapper: if it changes, crates may be compiled differently.
 const WRAPPER: &str = include_str!("wrapper.rs");
@@ -39,14 +39,18 @@ fn print(text: &str) {
 
 fn test(args: &Args, replayed: Option<&str>) -> Fallible<ExitCode> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let rustc = env::var_os("RUSTC").or_else(|| config::of_build("rustc")).unwrap_or_else(|| "rustc".into());
     let project = Project::read(&cargo, args)?;
     let leaf = project.leaf()?;
     let packages = project.instrumented(args)?;
     let digest = shims::digest(&leaf, &version(&rustc)?)?;
     let base =
         args.target_dir.as_ref().map_or_else(|| project.target_directory.clone(), PathBuf::from).join("trueline");
-    let target = args.target.as_deref();
+    let target = match &args.target {
+        Some(target) => Some(target.clone()),
+        None => config::of_build("target").map(|target| target.to_string_lossy().into_owned()),
+    };
+    let target = target.as_deref();
     // An absolute path, because cargo compiles each crate in its own folder.
     let base = std::path::absolute(&base).map_err(|error| format!("{}: {error}", base.display()))?;
     let folder = base.join(format!("shims-{:016x}", hash(&(digest, target))));
@@ -58,7 +62,7 @@ fn test(args: &Args, replayed: Option<&str>) -> Fallible<ExitCode> {
     command.arg("test").arg("--target-dir").arg(&target_dir).args(&args.cargo);
     let own = env::current_exe()
         .map_err(|error| format!("cannot determine the path of the cargo-trueline executable: {error}"))?;
-    let before = env::var_os("RUSTC_WRAPPER").or_else(|| env::var_os("CARGO_BUILD_RUSTC_WRAPPER"));
+    let before = env::var_os("RUSTC_WRAPPER").or_else(|| config::of_build("rustc-wrapper"));
     if let Some(chained) = before.filter(|wrapper| !wrapper.is_empty() && Path::new(wrapper) != own) {
         command.env(wrapper::CHAINED, chained);
     }

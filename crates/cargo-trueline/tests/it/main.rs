@@ -211,18 +211,67 @@ fn schedule_points_are_where_they_are_asked_for() {
 #[cfg(unix)]
 #[test]
 fn a_wrapper_that_is_there_is_called_too() {
-    use std::os::unix::fs::PermissionsExt;
     let project = Project::new("chained");
     let (wrapper, log) = (project.folder.join("wrapper"), project.folder.join("log"));
     let script = format!("#!/bin/sh\necho \"$@\" >> '{}'\nexec \"$@\"\n", log.display());
-    fs::write(&wrapper, script).expect("the script can be written");
-    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("it can be made executable");
+    write_script(&wrapper, &script);
     let wrapper = wrapper.to_str().expect("a path in UTF-8");
     let arguments = ["test", "--offline", "--instrument", "victim", "--test", "points"];
     project.passes(&arguments, INSTRUMENTED, &[("RUSTC_WRAPPER", wrapper)]);
     let calls = fs::read_to_string(log).expect("it was called");
     let of_victim = calls.lines().find(|call| call.contains("--crate-name victim"));
     assert!(of_victim.is_some_and(|call| call.contains("std=") && call.contains("libtrueline_shim_std")), "{calls}");
+}
+
+#[cfg(unix)]
+fn write_script(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(path, text).expect("the script can be written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it can be made executable");
+}
+
+/// Neither another list of crates, nor another profile, source or compiler runs what was built before.
+#[cfg(unix)]
+#[test]
+fn stale_code_never_runs() {
+    let project = Project::new("stale");
+    let instrumented = ["test", "--offline", "--instrument", "victim", "--test", "points"];
+    let plain = ["test", "--offline", "--test", "points"];
+    let folders = || fs::read_dir(project.folder.join("mine/target/trueline")).expect("it was built").count();
+    project.passes(&plain, "0", &[]);
+    project.passes(&instrumented, INSTRUMENTED, &[]);
+    assert_eq!(folders(), 3, "the shims, and one for each list");
+    // The victim has one more access, which both lists see, and the profile is another one.
+    let more = VICTIM.replace("    MINE.set(", "    number.load(Ordering::SeqCst);\n    MINE.set(");
+    fs::write(project.folder.join("victim/src/lib.rs"), more).expect("a file can be written");
+    let optimized = [("CARGO_PROFILE_TEST_OPT_LEVEL", "1")];
+    project.passes(&plain, "0", &optimized);
+    project.passes(&instrumented, "6", &optimized);
+    assert_eq!(folders(), 3);
+    // A compiler that says that it is another one has its own shims and target directory.
+    let rustc = project.folder.join("rustc");
+    let script = "#!/bin/sh\n[ \"$1\" = -vV ] && echo 'another compiler'\nexec rustc \"$@\"\n";
+    write_script(&rustc, script);
+    project.passes(&instrumented, "6", &[("RUSTC", rustc.to_str().expect("a path in UTF-8"))]);
+    assert_eq!(folders(), 5);
+}
+
+/// A wrapper and a target in a configuration file count like those in the environment and on the command line.
+#[cfg(unix)]
+#[test]
+fn configuration_files_are_followed() {
+    let project = Project::new("configured");
+    let (wrapper, log) = (project.folder.join("wrapper"), project.folder.join("log"));
+    write_script(&wrapper, &format!("#!/bin/sh\necho \"$@\" >> '{}'\nexec \"$@\"\n", log.display()));
+    let version = Command::new("rustc").arg("-vV").output().expect("the compiler runs");
+    let version = String::from_utf8(version.stdout).expect("text");
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("it names its host");
+    fs::create_dir_all(project.folder.join("mine/.cargo")).expect("a folder can be made");
+    let config = format!("[build]\nrustc-wrapper = {wrapper:?}\ntarget = {host:?}\n");
+    fs::write(project.folder.join("mine/.cargo/config.toml"), config).expect("a file can be written");
+    project.passes(&["test", "--offline", "--instrument", "victim", "--test", "points"], INSTRUMENTED, &[]);
+    let calls = fs::read_to_string(log).expect("it was called");
+    assert!(calls.lines().any(|call| call.contains("--crate-name victim") && call.contains("std=")), "{calls}");
 }
 
 #[test]
