@@ -85,6 +85,9 @@ const MOST_READS: usize = 32;
 const MOST_STEPS_BEYOND: u64 = 1000;
 /// The number of times that a task may spin without reading anything in between, as a loop with back-off does.
 const MOST_IDLE_SPINS: u32 = 1000;
+/// The number of accesses to places that a task has read before, without a change of its own in between, that make a
+/// loop of the types of `std` count as one that waits. Published code may wait without `spin_loop` or `yield_now`.
+const MOST_REPEATS: u32 = 64;
 /// The number and the interval of checks whether something outside of the exploration has ended a wait.
 const LOOKS_OUTSIDE: u32 = 25;
 const LOOK_OUTSIDE: Duration = Duration::from_millis(2);
@@ -140,6 +143,8 @@ struct Task {
     idle_spins: u32,
     /// The places that it has read since it last spun.
     reads: Vec<Place>,
+    /// The number of accesses to such places that have changed nothing, since it changed something or made a call.
+    repeats: u32,
     /// Whether another task has changed a place that it has read.
     has_news: bool,
     choices: u64,
@@ -160,6 +165,7 @@ impl Task {
             is_over: None,
             idle_spins: 0,
             reads: Vec::new(),
+            repeats: 0,
             has_news: false,
             choices: 0,
         }
@@ -743,6 +749,7 @@ impl Controller {
             task.is_inside = is_call;
             task.reads.clear();
             task.has_news = false;
+            task.repeats = 0;
         }
         if let Some(open) = &mut state.open {
             open.called |= is_call;
@@ -992,7 +999,7 @@ impl World for Controller {
         if std::thread::panicking() {
             return;
         }
-        let (me, has_lock) = {
+        let (me, has_lock, waits) = {
             let state = &mut *self.state.borrow_mut();
             if state.mode == Mode::Outside {
                 return;
@@ -1004,14 +1011,18 @@ impl World for Controller {
             let task = &mut state.tasks[me];
             (task.may_end, task.idle_spins) = (trueline_sync::may_end(), 0);
             match me == state.main {
-                false => (me, access.kind == AccessKind::Lock && std::mem::take(&mut task.has_lock)),
+                false => {
+                    let has_lock = access.kind == AccessKind::Lock && std::mem::take(&mut task.has_lock);
+                    let waits = task.repeats >= MOST_REPEATS && !task.may_end;
+                    (me, has_lock, waits)
+                }
                 true => {
                     state.of_main += 1;
                     if state.of_main <= self.rules.most_steps {
                         return;
                     }
                     state.ending = Some(Ending::Diverged);
-                    (me, false)
+                    (me, false, false)
                 }
             }
         };
@@ -1020,6 +1031,10 @@ impl World for Controller {
         }
         if has_lock {
             return;
+        }
+        if waits {
+            self.state.borrow_mut().tasks[me].repeats = 0;
+            self.spin();
         }
         let status = match (access.kind, access.place) {
             (AccessKind::Lock, Some(place)) => Status::Locking(place),
@@ -1047,10 +1062,12 @@ impl World for Controller {
         let Some(place) = seen.access.place else { return };
         let task = &mut state.tasks[state.current];
         let reads = matches!(seen.access.kind, AccessKind::Load | AccessKind::Update | AccessKind::TryLock);
-        if reads && !task.has_read(place) {
+        let is_again = reads && task.has_read(place);
+        if reads && !is_again {
             task.reads.push(place);
         }
         let Some((before, after)) = seen.values else { return };
+        task.repeats = if before == after { task.repeats + u32::from(is_again) } else { 0 };
         if seen.access.kind == AccessKind::TryLock {
             if after == 1 {
                 state.held.push(place);
