@@ -57,9 +57,10 @@ fn at(place: &str) {
         "spin" => loop {
             std::hint::spin_loop();
         },
-        // The memory is not touched, so only addresses are used.
+        // The memory is not touched, so only addresses are used. An optimizing compiler removes allocations that nothing
+        // can see.
         "allocate" => loop {
-            std::mem::forget(Vec::<u8>::with_capacity(64 << 20));
+            std::mem::forget(std::hint::black_box(Vec::<u8>::with_capacity(64 << 20)));
         },
         "exit" => std::process::exit(0),
         "overflow" => drop(overflow(0)),
