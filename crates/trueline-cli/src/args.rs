@@ -665,6 +665,23 @@ pub(crate) struct TestArgs {
     #[arg(long, default_value = "auto")]
     pub(crate) algorithm: Algorithm,
 
+    /// Maximum number of configurations (states of a search) to visit for each run. Runs that need more are counted as
+    /// undecided. Unlimited by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) configurations: Option<u64>,
+
+    /// Rules that prune the search, as for `trueline check`. Defaults to the rules of the algorithm.
+    #[arg(long, value_name = "LIST")]
+    pub(crate) rules: Option<Rules>,
+
+    /// Judge all keys together, even if they could be judged separately.
+    #[arg(long)]
+    pub(crate) no_partition: bool,
+
+    /// Write the histories of accepted runs to this directory, each to a file such as `run-000001.jsonl`.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) save: Option<PathBuf>,
+
     /// For objects whose operations wait for each other: generate only programs in which every call can return
     /// (`safety`), or any programs, and judge whether stuck calls should have returned (`progress`). Defaults to
     /// `safety`.

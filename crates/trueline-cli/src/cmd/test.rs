@@ -1,12 +1,18 @@
 //! `trueline test`: runs a built-in object, and judges its histories.
 
+use std::fs;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value, json};
+use trueline::history::RawHistory;
+use trueline::history::codec::jsonl;
 use trueline::test::{Exploration, Failure, FailureKind, Outcome, Plan};
+use trueline::view::file;
 use trueline_objects::catalog::{self, ENTRIES, Entry, Settings, Verdict};
 
 use super::explore;
@@ -32,7 +38,12 @@ pub(crate) fn run(args: &TestArgs) -> ExitCode {
     };
     let progress = Progress::new(args);
     let token = cancel::on_interrupt();
-    let plan = plan.watch(progress.watch()).cancelled_by(token.clone());
+    let mut plan = plan.watch(progress.watch()).cancelled_by(token.clone());
+    let saved = args.save.as_ref().map(|folder| Arc::new(Saved::new(folder)));
+    if let Some(saved) = &saved {
+        let saved = Arc::clone(saved);
+        plan = plan.keep(move |history, accepted| saved.keep(history, accepted));
+    }
     let outcome = cancel::while_busy(|| plan.run());
     progress.bar.finish_and_clear();
     if let Some(warning) = outcome.warning {
@@ -43,6 +54,10 @@ pub(crate) fn run(args: &TestArgs) -> ExitCode {
         true => output::json(out, &to_json(entry, &outcome, finding, token.is_cancelled(), args)),
         false => text(out, entry, &outcome, finding, token.is_cancelled(), args),
     });
+    if let Some(fault) = saved.and_then(|saved| saved.fault()) {
+        output::error(fault);
+        return ExitCode::from(2);
+    }
     if finding == Finding::Accepted && !entry.is_correct() {
         let fault = entry.fault.unwrap_or_default();
         output::note(format_args!("{} is faulty ({fault}), but no run showed it: make more runs", entry.name));
@@ -65,6 +80,9 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
             entry.name
         ));
     }
+    if args.save.is_some() && args.engine == Engine::Systematic {
+        return Err("--save is for runs on real threads; leave out --engine systematic".to_owned());
+    }
     if args.criterion == Criterion::Quasi {
         return Err("--criterion quasi is for `trueline check`; an object's own criterion is in `--list`".to_owned());
     }
@@ -78,7 +96,14 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         .shrink_by_exploring()
         .collect(args.collect as usize)
         .algorithm(args.algorithm.clone())
+        .partition(!args.no_partition)
         .testers(args.testers.min(u32::try_from(args.runs.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)));
+    if let Some(rules) = args.rules {
+        plan = plan.rules(rules);
+    }
+    if let Some(configurations) = args.configurations {
+        plan = plan.configurations(configurations);
+    }
     if let Some(folder) = &args.pages {
         plan = plan.pages(folder);
     }
@@ -119,6 +144,41 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         plan = plan.clock(clock);
     }
     Ok(plan)
+}
+
+/// The folder to which the histories of accepted runs are written.
+struct Saved {
+    folder: PathBuf,
+    /// The number of files, and the first error.
+    state: Mutex<(u64, Option<String>)>,
+}
+
+impl Saved {
+    fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_path_buf(), state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, (u64, Option<String>)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, history: &RawHistory, accepted: Option<bool>) {
+        let mut state = self.state();
+        if accepted != Some(true) || state.1.is_some() {
+            return;
+        }
+        state.0 += 1;
+        let path = self.folder.join(format!("run-{:06}.jsonl", state.0));
+        let written = fs::create_dir_all(&self.folder)
+            .and_then(|()| file::write_with(&path, |out| jsonl::write_operations(history, out)));
+        if let Err(error) = written {
+            state.1 = Some(format!("--save: {}: {error}", path.display()));
+        }
+    }
+
+    fn fault(&self) -> Option<String> {
+        self.state().1.clone()
+    }
 }
 
 /// The result of a test.
@@ -299,7 +359,12 @@ fn options(args: &TestArgs) -> String {
     };
     option("keys", args.keys.map(|keys| keys.to_string()));
     option("values", args.values.map(|values| values.to_string()));
+    option("rules", args.rules.map(|rules| rules.to_string()));
+    option("configurations", args.configurations.map(|configurations| configurations.to_string()));
     option("criterion", (args.criterion == Criterion::Progress).then(|| "progress".to_owned()));
+    if args.no_partition {
+        options.push_str(" --no-partition");
+    }
     options
 }
 

@@ -1,6 +1,6 @@
 //! Tests `test`: the built-in objects.
 
-use super::{json, run, run_with_input};
+use super::{Scratch, json, run, run_with_input};
 
 /// Enough runs for a fault that appears in one in a thousand; how long they take depends on the machine.
 const MANY: &str = "1000000";
@@ -42,6 +42,47 @@ fn a_correct_object_is_accepted() {
     assert!(object["runs"] == 50 && object["operations"] == 3000 && object["seed"] == 7, "{object}");
     assert!(object["elapsed_ns"].as_u64().expect("a number") > 0);
     assert!(["found_ns", "replay", "history"].iter().all(|field| object.get(field).is_none()), "{object}");
+}
+
+#[test]
+fn accepted_runs_are_saved_and_accepted_again() {
+    let scratch = Scratch::new("saved-runs");
+    let folder = scratch.0.join("runs");
+    let folder = folder.to_str().expect("the path is text");
+    let args = ["test", "locked-map", "--threads", "2", "--ops", "5", "--runs", "4", "--save", folder];
+    let tested = run(&args);
+    assert_eq!(tested.code, 0, "{tested:?}");
+    let mut files: Vec<String> = std::fs::read_dir(folder)
+        .expect("it was made")
+        .map(|entry| entry.expect("it can be read").path().to_str().expect("a text").to_owned())
+        .collect();
+    files.sort();
+    assert_eq!(files.len(), 4, "{files:?}");
+    assert!(files[0].ends_with("run-000001.jsonl"), "{files:?}");
+    let checked = run(&["check", "--spec", "map", "--json", &files[3]]);
+    assert_eq!((checked.code, &json(&checked.stdout)["operations"]), (0, &serde_json::json!(10)), "{checked:?}");
+    // A file stands where the folder should be.
+    let blocked = scratch.0.join("file");
+    std::fs::write(&blocked, "").expect("it can be written");
+    let tested = run(&[&args[..8], &["--save", blocked.to_str().expect("the path is text")]].concat());
+    assert_eq!(tested.code, 2, "{tested:?}");
+    assert!(tested.stderr.contains("--save:") && tested.stderr.contains("run-000001.jsonl"), "{tested:?}");
+    let tested = run(&[&args[..], &["--engine", "systematic"]].concat());
+    assert_eq!(tested.code, 2, "{tested:?}");
+    assert!(tested.stderr.contains("leave out --engine systematic"), "{tested:?}");
+}
+
+#[test]
+fn limits_and_rules_of_the_search_are_set() {
+    let args = ["test", "locked-map", "--threads", "2", "--ops", "30", "--runs", "20", "--algorithm", "jit-graph"];
+    let whole = run(&[&args[..], &["--no-partition", "--rules", "just-in-time"]].concat());
+    assert_eq!(whole.code, 0, "{whole:?}");
+    // No history of 60 operations is judged with 5 configurations.
+    let limited = run(&[&args[..], &["--no-partition", "--configurations", "5", "--json"]].concat());
+    assert_eq!(limited.code, 3, "{limited:?}");
+    assert_eq!(json(&limited.stdout)["undecided"], 20, "{limited:?}");
+    let unknown = run(&[&args[..], &["--rules", "luck"]].concat());
+    assert_eq!(unknown.code, 2, "{unknown:?}");
 }
 
 #[test]

@@ -143,6 +143,7 @@ impl ResolvedCalls {
             choose,
             options,
             watch: None,
+            keep: None,
             #[cfg(feature = "systematic")]
             watch_exploration: None,
             cancel: None,

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
@@ -28,8 +29,8 @@ use crate::drive::{
     Workload, install_panic_hook, message,
 };
 use crate::history::{History, Record, Value, visible};
-use crate::judge::{Algorithm, Budget, CancelToken, Config, Judged};
-use crate::verdict::{ProgressVerdict, Verdict};
+use crate::judge::{Algorithm, Budget, CancelToken, Config, Judged, Rules};
+use crate::verdict::{Judgment, ProgressVerdict, Verdict};
 
 /// The function by which the threads of a run choose their calls.
 pub(super) type Choose = Arc<dyn Fn(&mut Worker<'_>) + Send + Sync>;
@@ -79,6 +80,12 @@ pub(super) struct Options {
     pub(super) noise: u32,
     pub(super) testers: u32,
     pub(super) algorithm: Algorithm,
+    /// Whether histories are partitioned by key.
+    pub(super) partitions: bool,
+    /// The rules of searches. Defaults to those of the algorithm.
+    pub(super) rules: Option<Rules>,
+    /// The maximum number of configurations that judging a history may visit.
+    pub(super) configurations: Option<u64>,
     /// Whether failing runs are stored in a file, and tried first.
     pub(super) remembers: bool,
     /// How to explore the test, instead of running it on real threads.
@@ -117,6 +124,9 @@ impl Default for Options {
             noise: 0,
             testers: 1,
             algorithm: Algorithm::Auto,
+            partitions: true,
+            rules: None,
+            configurations: None,
             remembers: true,
             #[cfg(feature = "systematic")]
             exploration: None,
@@ -128,6 +138,9 @@ impl Default for Options {
 
 /// The function that is called with the number of runs so far.
 type Watch = Arc<dyn Fn(u64) + Send + Sync>;
+
+/// The function that is called with each judged history.
+type Keep = Arc<dyn Fn(&History<Record, Value>, Option<bool>) + Send + Sync>;
 
 /// A test without its types.
 ///
@@ -154,6 +167,7 @@ pub struct Plan {
     pub(super) judge: Arc<dyn Judge>,
     pub(super) options: Options,
     pub(super) watch: Option<Watch>,
+    pub(super) keep: Option<Keep>,
     #[cfg(feature = "systematic")]
     pub(super) watch_exploration: Option<crate::drive::systematic::Watch>,
     pub(super) cancel: Option<CancelToken>,
@@ -331,6 +345,71 @@ impl Plan {
     pub fn watch(mut self, watch: impl Fn(u64) + Send + Sync + 'static) -> Self {
         self.watch = Some(Arc::new(watch));
         self
+    }
+
+    /// Calls `keep` with each history that is judged on real threads, and whether it was accepted; `None` if it was not
+    /// decided.
+    #[doc(hidden)]
+    pub fn keep(mut self, keep: impl Fn(&History<Record, Value>, Option<bool>) + Send + Sync + 'static) -> Self {
+        self.keep = Some(Arc::new(keep));
+        self
+    }
+
+    /// Sets whether the operations on each key are judged separately. Defaults to `true`.
+    #[doc(hidden)]
+    pub fn partition(mut self, partition: bool) -> Self {
+        self.options.partitions = partition;
+        self
+    }
+
+    /// Judges with these rules instead of the algorithm's own.
+    #[doc(hidden)]
+    pub fn rules(mut self, rules: Rules) -> Self {
+        self.options.rules = Some(rules);
+        self
+    }
+
+    /// Limits the number of configurations that judging a history may visit. A history that needs more counts as
+    /// undecided.
+    #[doc(hidden)]
+    pub fn configurations(mut self, configurations: u64) -> Self {
+        self.options.configurations = Some(configurations);
+        self
+    }
+
+    /// Makes one run on real threads with the threads and calls that are set, without judging it.
+    #[doc(hidden)]
+    pub fn record(&self, runner: &mut Runner, seed: u64) -> Recorded {
+        let shape = self.stage(0).shape;
+        let program = if self.choose.is_some() { Source::Chosen(seed) } else { Source::Seed(seed) };
+        let run = self.run_of(0, &Token { program, shape, scheduled: None });
+        let clock = self.options.clock.unwrap_or_else(|| Clock::best().clock);
+        let settings = self.run_settings(clock, shape.chaos, self.options.watchdog);
+        let kinds: Arc<[Kind]> = self.workload.kinds.clone().into();
+        runner.run(vec![run], &kinds, &settings).remove(0)
+    }
+
+    /// Judges a history of this test with these options, instead of those of the test.
+    ///
+    /// # Panics
+    /// Panics if an operation returned a value that its specification cannot read.
+    #[doc(hidden)]
+    pub fn judgment(&self, history: &History<Call, Value>, config: &Config) -> Judgment<String> {
+        let judged = self.judge.judge(Cow::Borrowed(history), config);
+        judged.unwrap_or_else(|error| panic!("the history cannot be read: {error}")).judgment().clone()
+    }
+
+    /// Returns whether operations that are stuck at the end of the history should have returned; `None` if the
+    /// operations of this test do not wait for each other.
+    #[doc(hidden)]
+    pub fn progress(&self, history: &History<Call, Value>, budget: &Budget) -> Option<ProgressVerdict<String>> {
+        self.judge.has_progress().then(|| self.judged(history).progress(budget)).flatten()
+    }
+
+    /// Returns a history of this test in the form of history files.
+    #[doc(hidden)]
+    pub fn raw_history(&self, history: &History<Call, Value>) -> History<Record, Value> {
+        self.raw(history)
     }
 
     /// Calls `watch` now and then with the progress of an exploration.
@@ -707,7 +786,9 @@ impl Plan {
         history: &'a History<Call, Value>,
         budget: Budget,
     ) -> Box<dyn Judged + 'a> {
-        let config = Config::new().algorithm(self.options.algorithm.clone()).budget(budget);
+        let Options { algorithm, partitions, rules, .. } = &self.options;
+        let config = Config::new().algorithm(algorithm.clone()).partition(*partitions).budget(budget);
+        let config = rules.iter().fold(config, |config, rules| config.rules(*rules));
         match self.judge.judge(Cow::Borrowed(history), &config) {
             Ok(judged) => judged,
             Err(error) => panic!(
@@ -734,6 +815,7 @@ impl Plan {
 
     pub(super) fn budget(&self) -> Budget {
         let budget = Budget::unlimited().time(self.options.timeout).memory(1 << 30);
+        let budget = self.options.configurations.into_iter().fold(budget, Budget::configurations);
         match &self.cancel {
             Some(token) => budget.cancelled_by(token.clone()),
             None => budget,
@@ -747,6 +829,27 @@ impl Plan {
             Some(spec) => spec.program(&self.workload, shape, random),
             None => self.workload.program(shape, random),
         }
+    }
+
+    /// Returns the run of this token, with a new object.
+    fn run_of(&self, run: usize, token: &Token) -> Run {
+        let seed = match token.program {
+            Source::Seed(seed) | Source::Chosen(seed) => seed,
+            Source::Fixed(_) | Source::Given(_) | Source::Listed { .. } => RandomState::new().hash_one(0),
+        };
+        let (before, threads, after) = match self.written(token) {
+            Some(Listing { before, threads, after }) => {
+                (before, threads.into_iter().map(Behavior::Calls).collect(), after)
+            }
+            None => {
+                let choose = self.choose.as_ref().expect("the test has a worker that chooses");
+                let Workload { before, after, .. } = self.workload.clone();
+                (before, vec![Behavior::Chooses(Arc::clone(choose)); token.shape.threads as usize], after)
+            }
+        };
+        let (fewest, most) = token.shape.operations;
+        let operations = fewest + Random::new(seed).below(most.saturating_sub(fewest) + 1);
+        Run { instance: self.construct(run), threads, before, after, operations, seed }
     }
 
     /// Returns a stage of the portfolio, with the settings of this test applied.
@@ -998,26 +1101,6 @@ impl Testing {
         self.claimed.fetch_sub(runs, Ordering::Relaxed);
     }
 
-    fn run_of(&self, run: usize, token: &Token) -> Run {
-        let seed = match token.program {
-            Source::Seed(seed) | Source::Chosen(seed) => seed,
-            Source::Fixed(_) | Source::Given(_) | Source::Listed { .. } => RandomState::new().hash_one(0),
-        };
-        let (before, threads, after) = match self.plan.written(token) {
-            Some(Listing { before, threads, after }) => {
-                (before, threads.into_iter().map(Behavior::Calls).collect(), after)
-            }
-            None => {
-                let choose = self.plan.choose.as_ref().expect("the test has a worker that chooses");
-                let Workload { before, after, .. } = self.plan.workload.clone();
-                (before, vec![Behavior::Chooses(Arc::clone(choose)); token.shape.threads as usize], after)
-            }
-        };
-        let (fewest, most) = token.shape.operations;
-        let operations = fewest + Random::new(seed).below(most.saturating_sub(fewest) + 1);
-        Run { instance: self.plan.construct(run), threads, before, after, operations, seed }
-    }
-
     /// Makes runs and judges them. Returns whether one failed, and the number of judged runs.
     fn batch(&self, runner: &mut Runner, running: Option<&mut Running>, tokens: &[Token]) -> (bool, usize) {
         let Some(first) = tokens.first() else { return (false, 0) };
@@ -1027,7 +1110,7 @@ impl Testing {
             running.write(tokens);
         }
         let note = supervise::note(Doing::Generating, None);
-        let runs = tokens.iter().enumerate().map(|(run, token)| self.run_of(run, token)).collect();
+        let runs = tokens.iter().enumerate().map(|(run, token)| self.plan.run_of(run, token)).collect();
         drop(note);
         let making = Instant::now();
         let (seen, objects) = self.plan.make_runs(runner, runs, &self.kinds, &settings);
@@ -1040,9 +1123,15 @@ impl Testing {
             self.runs.fetch_add(1, Ordering::Relaxed);
             self.operations.fetch_add(seen.history.len() as u64, Ordering::Relaxed);
             self.coverage.add(&seen.history);
+            let is_undecided = Cell::new(false);
             let kind = self.plan.failure_of(&seen, || {
+                is_undecided.set(true);
                 self.undecided.fetch_add(1, Ordering::Relaxed);
             });
+            if let Some(keep) = &self.plan.keep {
+                let is_accepted = !matches!(kind, Some(FailureKind::NotLinearizable));
+                keep(&self.plan.raw(&seen.history), (!is_undecided.get()).then_some(is_accepted));
+            }
             if let Some(kind) = kind {
                 found = Some(FailingRun { token: token.clone(), seen, kind, after: self.started.elapsed() });
                 break;
