@@ -16,6 +16,7 @@ mod hunt;
 mod lowe;
 mod measure;
 mod monitors;
+mod papers;
 #[cfg(feature = "files")]
 mod plain;
 mod quasi;
@@ -33,6 +34,33 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match *words.as_slice() {
+        ["papers"] => {
+            if let Err(problem) = papers::write_page() {
+                eprintln!("{problem}");
+                return ExitCode::FAILURE;
+            }
+        }
+        #[cfg(feature = "objects")]
+        ["papers", "shapes"] => {
+            if let Err(problem) = papers::print_shapes() {
+                eprintln!("{problem}");
+                return ExitCode::FAILURE;
+            }
+        }
+        #[cfg(feature = "objects")]
+        ["observe", ref words @ ..] => {
+            if papers::observe(words).is_none() {
+                return usage();
+            }
+        }
+        #[cfg(feature = "objects")]
+        ["all", ..] | ["lowe" | "horn" | "roundup" | "sync", _, ..] => {
+            let Some(request) = papers::Request::read(&words) else { return usage() };
+            if let Err(problem) = papers::run(&request) {
+                eprintln!("{problem}");
+                return ExitCode::FAILURE;
+            }
+        }
         ["core", ref filter @ ..] => table(&core::rows(), filter),
         ["bounded"] => bounded::table(),
         ["lowe"] => lowe::table(),
@@ -84,7 +112,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families | plain\n       with the feature `objects`: drive | round-up [words in the names of objects] | hunt SECONDS [correct] [words]"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families | plain\n       with the feature `objects`: drive | round-up [words in the names of objects] | hunt SECONDS [correct] [words]\n       the papers, reproduced (feature `objects`): all | lowe fig4|fig5|parallel|trees|backtracks|fig7|bugs|linear|example |\n       horn table1|options|etcd|facts|bounded | roundup table2|table3|table5|fig8|example |\n       sync fig11|fig12|fig13|fig14|fig15|timeout|asap|complexity|display, each with [--quick] [--again] [words in the names of points];\n       papers (write the page from the results) | papers shapes"
     );
     ExitCode::from(2)
 }

@@ -37,23 +37,23 @@ use trueline_objects::treiber_stack::TreiberStack;
 const K: u32 = 2;
 
 /// A row of a table.
-struct Row {
+pub(crate) struct Row {
     /// The name in the paper.
-    name: &'static str,
+    pub(crate) name: &'static str,
     make: fn(usize) -> Box<dyn Collection>,
     order: Order,
-    factor: u32,
+    pub(crate) factor: u32,
     /// The calls of the two threads: `i` inserts, `r` removes.
-    threads: [&'static str; 2],
+    pub(crate) threads: [&'static str; 2],
     /// The calls of the main thread, before and after them.
-    main: (&'static str, &'static str),
+    pub(crate) main: (&'static str, &'static str),
     /// The results of the paper: violating histories, all histories, the number that it counted, and seconds.
-    paper: (u32, u32, u32, f64),
+    pub(crate) paper: (u32, u32, u32, f64),
 }
 
 /// The sequential object that the object resembles.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
+pub(crate) enum Order {
     Queue,
     Stack,
     PriorityQueue,
@@ -136,14 +136,14 @@ impl Row {
 }
 
 /// The result of exploring a program.
-struct Explored {
-    histories: Vec<(History<Call, Value>, Ended)>,
+pub(crate) struct Explored {
+    pub(crate) histories: Vec<(History<Call, Value>, Ended)>,
     executions: u64,
-    is_complete: bool,
-    elapsed: Duration,
+    pub(crate) is_complete: bool,
+    pub(crate) elapsed: Duration,
 }
 
-fn explored(row: &Row, preemptions: u32, choices: Option<u64>, time: Duration) -> Explored {
+pub(crate) fn explored(row: &Row, preemptions: u32, choices: Option<u64>, time: Duration) -> Explored {
     let histories = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&histories);
     let mut settings = Settings::default();
@@ -161,12 +161,12 @@ fn explored(row: &Row, preemptions: u32, choices: Option<u64>, time: Duration) -
 
 /// The result of judging its histories.
 #[derive(Default)]
-struct Judged {
-    serial: usize,
-    wrong: usize,
-    sequentializations: u64,
-    permutations: u64,
-    elapsed: Duration,
+pub(crate) struct Judged {
+    pub(crate) serial: usize,
+    pub(crate) wrong: usize,
+    pub(crate) sequentializations: u64,
+    pub(crate) permutations: u64,
+    pub(crate) elapsed: Duration,
 }
 
 /// Typed operations of a specification.
@@ -239,7 +239,7 @@ fn judged<S: Typed>(spec: &S, row: &Row, explored: &Explored, is_strict: bool, o
     judged
 }
 
-fn judge(row: &Row, explored: &Explored, is_strict: bool, optimizations: Optimizations) -> Judged {
+pub(crate) fn judge(row: &Row, explored: &Explored, is_strict: bool, optimizations: Optimizations) -> Judged {
     match row.order {
         Order::Queue => judged(&Queue::new(), row, explored, is_strict, optimizations),
         Order::Stack => judged(&Stack::new(), row, explored, is_strict, optimizations),
@@ -425,7 +425,7 @@ fn faulty_rows(paper: [(u32, u32, u32, f64); 8]) -> Vec<Row> {
     ]
 }
 
-fn table_2() -> Vec<Row> {
+pub(crate) fn table_2() -> Vec<Row> {
     let mut rows = vec![
         row("IQueue", Order::Queue, "2*2+0", |_| Box::new(IQueue::faulty(iqueue::Fault::EmptyAtGap)), (2, 6, 13, 0.3)),
         row("Herlihy/Wing queue", Order::Queue, "2*2+0", |_| Box::new(HerlihyWingQueue::new()), (0, 4, 9, 0.2)),
@@ -453,7 +453,7 @@ fn table_2() -> Vec<Row> {
     rows
 }
 
-fn table_3() -> Vec<Row> {
+pub(crate) fn table_3() -> Vec<Row> {
     let mut rows = Vec::new();
     for (calls, factor, paper) in [
         ("2*2+4", 2, (0, 16, 1708, 2.9)),
@@ -482,7 +482,7 @@ fn table_3() -> Vec<Row> {
     rows
 }
 
-fn table_5() -> Vec<Row> {
+pub(crate) fn table_5() -> Vec<Row> {
     type Make = fn(usize) -> Box<dyn Collection>;
     type Paper = (u32, u32, u32, f64);
     // Scal's k is the number of slots of a segment, and ours, which is one less, is the maximum distance of a value

@@ -13,7 +13,7 @@ use trueline_bench::usage;
 
 /// Simulates a correct object: `operations` are called by `processes`, synchronize with others, and return at random
 /// times. `op` returns the next operation of a process.
-fn simulate<S: SyncSpec>(
+pub(crate) fn simulate<S: SyncSpec>(
     spec: &S,
     operations: usize,
     processes: u32,
@@ -49,7 +49,7 @@ fn simulate<S: SyncSpec>(
     }
 }
 
-enum Event<S: SyncSpec> {
+pub(crate) enum Event<S: SyncSpec> {
     Call(u32, S::Op),
     Return(u32, S::Ret),
 }
@@ -87,7 +87,7 @@ fn subsets(of: usize, size: usize) -> impl Iterator<Item = u64> {
     .take_while(move |bits| bits >> of == 0)
 }
 
-fn history<S: SyncSpec>(events: Vec<Event<S>>) -> History<S::Op, S::Ret> {
+pub(crate) fn history<S: SyncSpec>(events: Vec<Event<S>>) -> History<S::Op, S::Ret> {
     let mut builder = History::builder();
     for event in events {
         match event {
@@ -100,7 +100,7 @@ fn history<S: SyncSpec>(events: Vec<Event<S>>) -> History<S::Op, S::Ret> {
 }
 
 /// Replaces the result of a return near the end of the history by a different result.
-fn spoil<S: SyncSpec>(mut events: Vec<Event<S>>) -> Vec<Event<S>> {
+pub(crate) fn spoil<S: SyncSpec>(mut events: Vec<Event<S>>) -> Vec<Event<S>> {
     let late = events.len() * 9 / 10;
     let mut other: Option<S::Ret> = None;
     for event in &mut events[late..] {

@@ -1,0 +1,103 @@
+//! What the experiments share: recording and judging runs of the objects of the catalog, and the time to find a fault.
+
+use std::time::{Duration, Instant};
+
+use trueline::drive::Runner;
+use trueline::judge::{Algorithm, Budget, Config};
+use trueline::test::{FailureKind, Plan};
+use trueline::verdict::Verdict;
+use trueline_objects::catalog::{self, Settings};
+
+use super::results::Observation;
+
+/// Returns the test of an object of the catalog.
+///
+/// # Panics
+/// Panics if there is none with this name.
+pub(crate) fn plan(name: &str, settings: &Settings) -> Plan {
+    let entry = catalog::find(name).unwrap_or_else(|fault| panic!("{fault}"));
+    entry.plan(settings).forgetful().shrink_for(Duration::ZERO)
+}
+
+/// The names of the testers, as in Lowe's paper.
+pub(crate) const WG_GRAPH: &str = "WG graph";
+pub(crate) const JIT_GRAPH: &str = "JIT graph";
+pub(crate) const WG_TREE: &str = "WG tree";
+pub(crate) const JIT_TREE: &str = "JIT tree";
+pub(crate) const WG_JIT: &str = "WG-JIT competition";
+pub(crate) const JIT_JIT: &str = "JIT-JIT competition";
+pub(crate) const QUEUE_ORIENTED: &str = "queue-oriented";
+/// The default of this crate.
+pub(crate) const AUTO: &str = "trueline";
+
+/// Returns the algorithm of a tester, and the paper's limit on iterations.
+fn tester(name: &str) -> (Algorithm, u64) {
+    /// Competitors have a limit in the paper that is never reached in hours.
+    const MANY: u64 = 20_000_000;
+    match name {
+        WG_GRAPH => (Algorithm::WingGongGraph, 1_300_000),
+        JIT_GRAPH => (Algorithm::JustInTimeGraph, 3_000_000),
+        WG_TREE => (Algorithm::WingGongTree, MANY),
+        JIT_TREE => (Algorithm::JustInTimeTree, MANY),
+        WG_JIT => (Algorithm::Compete(vec![Algorithm::WingGongTree, Algorithm::JustInTimeGraph]), MANY),
+        JIT_JIT => (Algorithm::Compete(vec![Algorithm::JustInTimeTree, Algorithm::JustInTimeGraph]), MANY),
+        QUEUE_ORIENTED => (Algorithm::QueueLowe, MANY),
+        AUTO => (Algorithm::Auto, u64::MAX),
+        other => panic!("no tester is called {other}"),
+    }
+}
+
+/// Returns the options of a tester. Only the default of this crate judges keys separately.
+pub(crate) fn config(name: &str, time: Duration) -> Config {
+    let (algorithm, most) = tester(name);
+    let budget = Budget::unlimited().configurations(most).time(time).memory(2 << 30);
+    Config::new().algorithm(algorithm).partition(name == AUTO).budget(budget)
+}
+
+/// Returns a test that is judged by a tester.
+pub(crate) fn judged_by(plan: Plan, name: &str, time: Duration) -> Plan {
+    let (algorithm, most) = tester(name);
+    plan.algorithm(algorithm).partition(name == AUTO).configurations(most).timeout(time)
+}
+
+/// Makes runs and judges each by a tester; returns the time in seconds. Also returns the number of undecided runs, and
+/// the part of the competitions that the tree search won.
+///
+/// # Panics
+/// Panics if a run is rejected: the object is correct.
+#[expect(clippy::cast_precision_loss, reason = "for reading")]
+pub(crate) fn runs(plan: &Plan, tester: &str, runs: u64, seed: u64, time: Duration) -> Observation {
+    let config = config(tester, time);
+    let mut runner = Runner::new();
+    let (mut undecided, mut trees, mut judging) = (0_u64, 0_u64, Duration::ZERO);
+    let started = Instant::now();
+    for run in 0..runs {
+        let seen = plan.record(&mut runner, seed.wrapping_mul(1_000_003).wrapping_add(run));
+        let before = Instant::now();
+        let judgment = plan.judgment(&seen.history, &config);
+        judging += before.elapsed();
+        assert!(!judgment.verdict.is_rejected(), "{tester} rejected a run of a correct object");
+        undecided += u64::from(matches!(judgment.verdict, Verdict::Unknown(_)));
+        trees += u64::from(judgment.stats.choice.as_deref().is_some_and(|choice| choice.contains("tree")));
+    }
+    let elapsed = started.elapsed();
+    Observation::of(elapsed.as_secs_f64())
+        .with("judging_s", judging.as_secs_f64())
+        .with("undecided", undecided as f64)
+        .with("tree_wins", trees as f64 / runs.max(1) as f64)
+}
+
+/// Makes runs until one fails; returns the time until then in milliseconds. If none fails, it is the time limit, and
+/// `found` is 0.
+#[expect(clippy::cast_precision_loss, reason = "for reading")]
+pub(crate) fn find(plan: &Plan, most: Duration) -> Observation {
+    let outcome = plan.clone().time(most).min_runs(1).run();
+    let after = outcome.failure.as_ref().map_or(outcome.elapsed, |failure| failure.after);
+    let is_stuck = |kind: &FailureKind| matches!(kind, FailureKind::Stuck(_));
+    let stuck = outcome.failure.as_ref().is_some_and(|failure| is_stuck(&failure.kind));
+    Observation::of(after.as_secs_f64() * 1e3)
+        .with("found", f64::from(u8::from(outcome.failure.is_some())))
+        .with("stuck", f64::from(u8::from(stuck)))
+        .with("runs", outcome.runs as f64)
+        .with("undecided", outcome.undecided as f64)
+}
