@@ -151,10 +151,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::ArrayOp::{Read, Write};
     use super::ArrayRet::{Done, Value};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

@@ -141,10 +141,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::BagOp::{Add, RemoveAny};
     use super::BagRet::{Done, Value};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

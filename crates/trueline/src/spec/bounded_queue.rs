@@ -112,10 +112,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for BoundedQueue<V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::BoundedQueueOp::{Dequeue, Enqueue, Peek};
     use super::BoundedQueueRet::{Accepted, Value};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

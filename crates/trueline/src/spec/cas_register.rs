@@ -183,10 +183,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::CasRegisterOp::{Cas, Read, Write};
     use super::CasRegisterRet::{Done, Swapped, Value};
     use super::*;
+    use crate::spec::laws;
 
     fn operations() -> Vec<CasRegisterOp<u8>> {
         let mut operations = vec![Read];

@@ -87,10 +87,10 @@ impl Spec for Counter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::CounterOp::{Add, Read};
     use super::CounterRet::{Done, Value};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

@@ -120,10 +120,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::DequeOp::{PeekBack, PeekFront, PopBack, PopFront, PushBack, PushFront};
     use super::DequeRet::{Done, Value};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

@@ -82,9 +82,9 @@ impl Spec for FetchAdd {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::FetchAddOp::{FetchAdd as Fetch, Read};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

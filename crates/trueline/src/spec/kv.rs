@@ -151,10 +151,10 @@ impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::KvOp::{Append, Get, Put};
     use super::KvRet::{Done, Value};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

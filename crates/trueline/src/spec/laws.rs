@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::super::persistent::testing::Random;
-use super::super::{Outcomes, Spec};
+use super::persistent::testing::Random;
+use super::{Outcomes, Spec};
 
 /// Checks a specification in the states of random walks, for all of these operations and results.
 ///

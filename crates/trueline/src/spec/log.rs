@@ -173,10 +173,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Log<V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::LogOp::{Append, Read, Size};
     use super::LogRet::{Done, Index, Values};
     use super::*;
+    use crate::spec::laws;
 
     fn read<const N: usize>(values: [u8; N]) -> (LogOp<u8>, LogRet<u8>) {
         (Read, Values(values.into_iter().collect()))

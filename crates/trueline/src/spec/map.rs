@@ -260,8 +260,8 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::*;
+    use crate::spec::laws;
 
     fn operations() -> Vec<MapOp<u8, u8>> {
         let mut operations = vec![MapOp::Size, MapOp::Clear];

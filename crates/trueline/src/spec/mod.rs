@@ -39,6 +39,8 @@ mod deque;
 mod fetch_add;
 pub mod interval;
 mod kv;
+#[cfg(test)]
+mod laws;
 mod log;
 mod map;
 mod model;

@@ -240,9 +240,9 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::MicroOp::{Read, Write};
     use super::*;
+    use crate::spec::laws;
 
     type Op = MultiRegisterOp<char, u8>;
 

@@ -135,10 +135,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Multiset<V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::MultisetOp::{Add, Count, Remove};
     use super::MultisetRet::{Count as Counted, Done, Removed};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

@@ -126,10 +126,10 @@ impl Spec for Mutex {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::LockRet::{Done, Taken};
     use super::MutexOp::{Acquire, Release, TryAcquire};
     use super::*;
+    use crate::spec::laws;
 
     fn legal(sequence: &[(MutexOp, LockRet)]) -> bool {
         laws::is_legal(&Mutex::new(), sequence)

@@ -96,10 +96,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for OnceCell<V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::OnceCellOp::{Get, GetOrInit, Set};
     use super::OnceCellRet::{Stored, Value};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

@@ -166,10 +166,10 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::PriorityQueueOp::{DeleteMin, Insert, PeekMin};
     use super::PriorityQueueRet::{Done, Value};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

@@ -120,14 +120,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
     }
 }
 
-// The laws apply to all specifications. They are here because this is the simplest specification.
-#[cfg(test)]
-#[path = "laws.rs"]
-pub(super) mod laws;
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

@@ -130,10 +130,10 @@ impl Spec for RwLock {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::LockRet::{Done, Taken};
     use super::RwLockOp::{ReadLock, ReadUnlock, TryReadLock, TryWriteLock, WriteLock, WriteUnlock};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

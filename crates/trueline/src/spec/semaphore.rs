@@ -97,10 +97,10 @@ impl Spec for Semaphore {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::LockRet::{Done, Taken};
     use super::SemaphoreOp::{Acquire, Release, TryAcquire};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

@@ -217,8 +217,8 @@ impl<'a, V: Eq + Hash> Values<'a, V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::*;
+    use crate::spec::laws;
 
     fn operations() -> Vec<SetOp<u8>> {
         let of_one = |value| [SetOp::Add(value), SetOp::Remove(value), SetOp::Contains(value)];

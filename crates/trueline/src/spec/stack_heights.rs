@@ -112,10 +112,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for StackHeights<V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::laws;
     use super::StackHeightsOp::{Pop, Push};
     use super::StackHeightsRet::{Popped, Pushed};
     use super::*;
+    use crate::spec::laws;
 
     fn popped(height: usize, value: impl Into<Option<char>>) -> (StackHeightsOp<char>, StackHeightsRet<char>) {
         (Pop, Popped { height, value: value.into() })

@@ -124,11 +124,11 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for DisplacementQueue<V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::register::laws;
     use super::QueueOp::{Dequeue, Enqueue, Peek};
     use super::QueueRet::{Done, Value};
     use super::*;
     use crate::spec::Queue;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

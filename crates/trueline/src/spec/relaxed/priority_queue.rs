@@ -95,10 +95,10 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for RelaxedPriorityQueue<
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::register::laws;
     use super::PriorityQueueOp::{DeleteMin, Insert, PeekMin};
     use super::PriorityQueueRet::{Done, Value};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

@@ -74,10 +74,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for RelaxedStack<V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::register::laws;
     use super::StackOp::{Pop, Push, Top};
     use super::StackRet::{Done, Value};
     use super::*;
+    use crate::spec::laws;
 
     #[test]
     fn keeps_the_laws() {

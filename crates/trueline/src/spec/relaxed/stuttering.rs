@@ -88,10 +88,10 @@ impl<S: Spec> Spec for Stuttering<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::register::laws;
     use super::*;
     use crate::spec::QueueOp::{Dequeue, Enqueue, Peek};
     use crate::spec::QueueRet::{Done, Value};
+    use crate::spec::laws;
     use crate::spec::{Queue, QueueOp, QueueRet};
 
     #[test]
