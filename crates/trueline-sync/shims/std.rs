@@ -8,6 +8,24 @@ pub use ::std::*;
 
 pub use trueline_sync::thread_local;
 
+pub mod prelude {
+    //! `std::prelude`. Newer compilers take the macros that every crate has from here, older ones from the root.
+    pub use ::std::prelude::*;
+
+    macro_rules! with_thread_local {
+        ($($name:ident)*) => {
+            $(pub mod $name {
+                //! A prelude of `std`.
+                pub use ::std::prelude::$name::*;
+
+                pub use trueline_sync::thread_local;
+            })*
+        };
+    }
+
+    with_thread_local! { v1 rust_2015 rust_2018 rust_2021 rust_2024 }
+}
+
 pub mod sync {
     //! `std::sync`.
     pub use ::std::sync::*;

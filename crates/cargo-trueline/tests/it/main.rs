@@ -111,8 +111,17 @@ fn inside_of_ones_own_crate() {
 }
 "#;
 
-/// One access, and a documentation test that uses the victim.
+/// One access, and a documentation test that uses the victim. `thread_local!`, which is in the prelude, and `LocalKey`
+/// must both be instrumented, or both not: otherwise this does not compile.
 const MINE: &str = r#"
+thread_local! {
+    static MINE: std::cell::Cell<usize> = std::cell::Cell::new(0);
+}
+
+pub fn of_thread() -> &'static std::thread::LocalKey<std::cell::Cell<usize>> {
+    &MINE
+}
+
 /// ```
 /// static READY: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
 /// mine::check(&READY);
