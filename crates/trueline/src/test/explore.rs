@@ -101,7 +101,8 @@ impl Exploration {
     }
 
     /// Explores all well-formed programs with these numbers of calls. Functions with which [threads
-    /// choose](super::Test::worker) their calls are ignored.
+    /// choose](super::Test::worker) their calls are ignored. If there are more than 100,000 programs, the first ones are
+    /// explored, and the exploration is not complete.
     ///
     /// ```
     /// use trueline::test::Exploration;
@@ -119,7 +120,8 @@ impl Exploration {
         self
     }
 
-    /// Sets the number of programs to generate, if programs are generated. Defaults to 20.
+    /// Sets the number of programs to generate, if programs are generated. Defaults to 20. No more than
+    /// 100,000 are explored.
     pub fn programs(mut self, programs: u32) -> Self {
         self.programs = Some(programs.max(1));
         self
@@ -222,6 +224,8 @@ impl Exploration {
 const DEFAULT_TIME: Duration = Duration::from_secs(5);
 /// The default number of generated programs.
 const PROGRAMS: u32 = 20;
+/// The maximum number of programs that are explored: each is kept in memory.
+const MOST_PROGRAMS: usize = 100_000;
 /// For an object that makes random choices: the number of seeds that are tried before all choices are explored, ...
 const GLANCES: u64 = 8;
 /// ... the maximum number of preemptions with these seeds, ...
@@ -681,7 +685,9 @@ impl Exploring {
             (None, Some(_)) => Box::new((0..programs).map(|_| Source::Chosen(random.bits()))),
             (None, None) => Box::new((0..programs).map(|_| Source::Seed(random.bits()))),
         };
-        let mut left: Vec<Token> = sources.map(token).collect();
+        let mut sources = sources;
+        let mut left: Vec<Token> = sources.by_ref().take(MOST_PROGRAMS).map(token).collect();
+        let are_all = sources.next().is_none();
         let count = u32::try_from(left.len()).unwrap_or(u32::MAX).max(1);
         let share = self.time_left() / GLANCE_PART / count;
         for token in &left {
@@ -717,12 +723,13 @@ impl Exploring {
                 break;
             }
         }
-        self.explored.is_complete &= left.is_empty();
+        self.explored.is_complete &= are_all && left.is_empty();
         self.explored.histories = self.histories.iter().map(|(_, histories)| histories).sum();
         self.explored.programs += self.histories.len() as u64;
         let up_to = self.complete_up_to.iter().map(|(_, most)| *most);
         // A program that was not started is not in the list.
-        self.explored.preemptions = up_to.min().flatten().filter(|_| left.iter().all(|token| self.was_begun(token)));
+        self.explored.preemptions =
+            up_to.min().flatten().filter(|_| are_all && left.iter().all(|token| self.was_begun(token)));
     }
 
     /// Explores each program with a limited number of executions, so a fault of the last one does not have to wait until
