@@ -97,6 +97,20 @@ fn length_of_a_full_queue() {
     });
 }
 
+/// lockfree 0.5.1: a `pop` finds nothing although a `push` has returned, if an earlier one has swapped the tail and not
+/// linked its node yet.
+#[test]
+fn lockfree_queue() {
+    found("lockfree-0.5.1/src/queue.rs", || {
+        trueline::test(lockfree::queue::Queue::new)
+            .model(VecDeque::new())
+            .operation("push", unique(), |queue, x| queue.push(x), |queue, x| queue.push_back(x))
+            .operation("pop", (), |queue, ()| queue.pop(), |queue, ()| queue.pop_front())
+            .explore(Exploration::new().preemptions(2))
+            .into_plan()
+    });
+}
+
 /// heapless 0.9.3: a dequeue finds nothing although an enqueue has returned, if another one is on its way (issue 583).
 #[test]
 #[expect(deprecated, reason = "the fault is why")]

@@ -66,6 +66,19 @@ fn queue<O: Send + Sync + 'static>(
         .into_plan()
 }
 
+/// Tests a queue without a bound.
+fn unbounded<O: Send + Sync + 'static>(
+    make: impl Fn() -> O + Send + Sync + 'static,
+    add: impl Fn(&O, u8) + Send + Sync + 'static,
+    take: impl Fn(&O) -> Option<u8> + Send + Sync + 'static,
+) -> Plan {
+    trueline::test(make)
+        .model(VecDeque::new())
+        .operation("push", 0..9_u8, move |object, x| add(object, x), |queue, x| queue.push_back(x))
+        .operation("pop", (), move |object, ()| take(object), |queue, ()| queue.pop_front())
+        .into_plan()
+}
+
 /// Tests a map that returns previous values, if it is asked for them.
 fn map<O: Send + Sync + 'static>(
     make: impl Fn() -> O + Send + Sync + 'static,
@@ -152,7 +165,7 @@ fn bus() {
 #[test]
 fn concurrent_queue() {
     let make = concurrent_queue::ConcurrentQueue::unbounded;
-    smoke("concurrent-queue", ALL, queue(make, 99, |queue, x| queue.push(x).is_ok(), |queue| queue.pop().ok()));
+    smoke("concurrent-queue", ALL, unbounded(make, |queue, x| queue.push(x).unwrap(), |queue| queue.pop().ok()));
 }
 
 #[test]
@@ -180,11 +193,7 @@ fn crossbeam_deque() {
             crossbeam_deque::Steal::Retry => std::hint::spin_loop(),
         }
     };
-    let add = |queue: &crossbeam_deque::Injector<u8>, x| {
-        queue.push(x);
-        true
-    };
-    smoke("crossbeam-deque", ALL, queue(crossbeam_deque::Injector::new, 99, add, take));
+    smoke("crossbeam-deque", ALL, unbounded(crossbeam_deque::Injector::new, |queue, x| queue.push(x), take));
 }
 
 #[test]
@@ -322,11 +331,11 @@ fn left_right() {
 
 #[test]
 fn lockfree() {
-    let add = |queue: &lockfree::queue::Queue<u8>, x| {
-        queue.push(x);
-        true
-    };
-    smoke("lockfree", ALL, queue(lockfree::queue::Queue::new, 99, add, |queue| queue.pop()));
+    let test = trueline::test(lockfree::stack::Stack::new)
+        .model(Vec::new())
+        .operation("push", 0..9_u8, |stack, x| stack.push(x), |stack, x| stack.push(x))
+        .operation("pop", (), |stack, ()| stack.pop(), |stack, ()| stack.pop());
+    smoke("lockfree", ALL, test.into_plan());
 }
 
 #[test]
