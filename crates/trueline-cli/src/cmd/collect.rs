@@ -282,7 +282,7 @@ impl Log {
         let Self { events, refused, processes, .. } = self;
         let open = processes.values().filter(|(_, open)| open.is_some()).count();
         format!(
-            "{events} events of {} processes, {open} of them in an operation; {refused} lines were refused",
+            "received {events} events of {} processes, {open} of which have an open call; rejected {refused} lines",
             processes.len()
         )
     }
