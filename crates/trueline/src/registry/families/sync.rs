@@ -84,7 +84,9 @@ const NUMBER_SENT: ArgumentNotation<u64> = ArgumentNotation {
 const FILTER: ArgumentNotation<Filter> = ArgumentNotation {
     text: "even, odd, [modulus remainder], or null for all",
     read: |call| filter(call.record),
-    write: |Filter { modulus, remainder }| (None, pair(int(modulus), int(remainder))),
+    write: |Filter { modulus, remainder }| {
+        (None, if (modulus, remainder) == (1, 0) { Value::Null } else { pair(int(modulus), int(remainder)) })
+    },
 };
 
 /// Reads the filter of a receive.
