@@ -40,9 +40,9 @@ fn a_core_is_printed() {
         [
             "  the core: these calls have no order, whether or not other calls took effect:",
             "    line 3    process 0  enqueue(2) -> ok",
-            "    line 4    process 0  enqueue(3) -> ok  (left out, but the explanation names it)",
+            "    line 4    process 0  enqueue(3) -> ok  (left out, but named in the explanation)",
             "    line 103  process 1  dequeue() -> 3",
-            "  102 calls are left out: each took effect in its interval with its result, if any, or not at all",
+            "  102 calls are left out: it makes no difference which of them took effect, each in its interval and with its result",
             "  why:",
             "    enqueue(2) of process 0 (line 3) returned before enqueue(3) of process 0 (line 4) was called.",
             "    enqueue(2) came before enqueue(3), so that its value was in front of the one that dequeue() -> 3 of",
@@ -105,9 +105,9 @@ fn what_a_core_begins_behind_is_told() {
     assert_eq!(
         core,
         ": these calls have no order, whether or not other calls took effect:
-    line 2  process 0  write(8) -> ok  (what returned before its call does not matter)
+    line 2  process 0  write(8) -> ok  (calls that returned before it was called do not matter)
     line 3  process 1  read() -> 7
-  1 call is left out: it took effect in its interval with its result, if any, or not at all
+  1 call is left out: it makes no difference whether it took effect, in its interval and with its result
   why:
     Calls that returned before write(8) of process 0 (line 2) was called do not matter, because this call
       leaves the same state whatever was before: let all begin after it.

@@ -109,8 +109,8 @@ fn a_register_that_goes_back() {
         [
             "read() -> 2 of process 2 (line 3) returned before read() -> 1 of process 2 (line 4) was called.",
             "write(1) of process 0 (line 1) returned before read() -> 2 was called.",
-            "read() -> 1 needs the register to hold 1; after read() -> 2 it is not so, and nothing could make it so again \
-             (write(1) came before read() -> 2): so read() -> 1 came before read() -> 2.",
+            "read() -> 1 needs the register to hold 1; after read() -> 2 this is not the case, and nothing could bring it \
+             about again (write(1) came before read() -> 2): so read() -> 1 came before read() -> 2.",
             "But read() -> 1 and read() -> 2 cannot each come before the other.",
         ]
     );
@@ -126,7 +126,7 @@ fn a_swap_that_two_win() {
         sentences,
         [
             "cas([0,1]) -> true of process 0 (line 1) and cas([0,2]) -> true of process 1 (line 2) each need the register to \
-          hold 0 and undo it; it was so initially, and nothing could make it so again: so there is no order for them."
+          hold 0, and each of them ends this; this was the case initially, and nothing could bring it about again: so there is no order for them."
         ]
     );
 }
@@ -145,8 +145,8 @@ fn a_set_that_forgets() {
         sentences,
         [
             "contains(1) -> true of process 1 (line 2) returned before contains(1) -> false of process 1 (line 3) was called.",
-            "contains(1) -> false needs the set to be {} (of all that these calls can lead to); after contains(1) -> true it \
-             is not so, and nothing could make it so again: so contains(1) -> false came before contains(1) -> true.",
+            "contains(1) -> false needs the set to be {} (no other state that these calls can reach would do); after \
+             contains(1) -> true this is not the case, and nothing could bring it about again: so contains(1) -> false came before contains(1) -> true.",
             "But contains(1) -> false and contains(1) -> true cannot each come before the other.",
         ]
     );
@@ -166,8 +166,8 @@ fn a_map_of_which_one_key_matters() {
         sentences,
         [
             "put(\"k\", 1) of process 0 (line 2) returned before get(\"k\") -> null of process 1 (line 3) was called.",
-            "get(\"k\") -> null needs the map to be {} (of all that these calls can lead to); after put(\"k\", 1) it is not \
-             so, and nothing could make it so again: so get(\"k\") -> null came before put(\"k\", 1).",
+            "get(\"k\") -> null needs the map to be {} (no other state that these calls can reach would do); after \
+             put(\"k\", 1) this is not the case, and nothing could bring it about again: so get(\"k\") -> null came before put(\"k\", 1).",
             "But get(\"k\") -> null and put(\"k\", 1) cannot each come before the other.",
         ]
     );
@@ -179,8 +179,8 @@ fn a_mutex_with_two_holders() {
     assert_eq!(
         sentences,
         [
-            "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each need the lock to be free and undo it; it \
-          was so initially, and nothing could make it so again: so there is no order for them."
+            "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each need the lock to be free, and each of them \
+          ends this; this was the case initially, and nothing could bring it about again: so there is no order for them."
         ]
     );
 }
@@ -201,8 +201,8 @@ fn a_writer_beside_a_reader() {
         [
             "read-lock() of process 0 (line 1) returned before write-lock() of process 2 (line 4) was called.",
             "read-lock() of process 1 (line 2) returned before write-lock() was called.",
-            "write-lock() needs no readers; read-lock() of process 0 and read-lock() of process 1 each took the lock to read \
-             before it, and only read-unlock() of process 1 (line 3) could have given it back from reading before it: so \
+            "write-lock() needs the lock to have no readers; read-lock() of process 0 and read-lock() of process 1 each acquired the read lock \
+             before it, and only read-unlock() of process 1 (line 3) could have released the read lock before it: so \
              there is no place for write-lock().",
         ]
     );
@@ -246,9 +246,9 @@ fn a_receive_that_was_too_late() {
     assert_eq!(
         sentences,
         [
-            "receive() -> 1 of process 1 (line 2) and receive() -> 1 of process 2 (line 3) each need a partner of their own, \
-             one that overlapped it and fits what it returned: that is 2.",
-            "But of the calls until then only send(1) of process 0 (line 1) may be one.",
+            "Each of receive() -> 1 of process 1 (line 2) and receive() -> 1 of process 2 (line 3) needs a partner of its own: a \
+             call that overlapped it and fits its result. So 2 partners are needed.",
+            "But of the calls made up to then, only send(1) of process 0 (line 1) can be one.",
         ]
     );
 }
@@ -265,9 +265,9 @@ fn a_report_is_the_core_and_why() {
         "  dequeue() of process 1 (lines 4-6) returned 2, but could only have returned 1
   the core: these calls have no order, whether or not other calls took effect:
     lines 1-2  process 0  enqueue(1) -> ok
-    lines 3-5  process 0  enqueue(2) -> ok  (left out, but the explanation names it)
+    lines 3-5  process 0  enqueue(2) -> ok  (left out, but named in the explanation)
     lines 4-6  process 1  dequeue() -> 2
-  1 call is left out: it took effect in its interval with its result, if any, or not at all
+  1 call is left out: it makes no difference whether it took effect, in its interval and with its result
   why:
     enqueue(1) of process 0 (lines 1-2) returned before enqueue(2) of process 0 (lines 3-5) was called.
     enqueue(1) came before enqueue(2), so that its value was in front of the one that dequeue() -> 2 of

@@ -138,34 +138,39 @@ fn render_story(out: &mut String, story: &Story, style: Style) {
     let widths = Widths::of(story.operations.iter().map(|told| &told.line).chain(&story.begins_behind));
     let _ = writeln!(out, "  {}", style.paint(BOLD, CORE));
     if let Some(first) = &story.begins_behind {
-        render_line(out, first, &widths, "  (what returned before its call does not matter)");
+        render_line(out, first, &widths, "  (calls that returned before it was called do not matter)");
     }
     for Told { line, in_core, in_part, .. } in story.operations.iter().filter(|told| !told.begins) {
         let note = match (in_core, in_part) {
             (true, false) => "",
-            (true, true) => "  (in part)",
-            (false, false) => "  (left out, but the explanation names it)",
-            (false, true) => "  (in part; left out, but the explanation names it)",
+            (true, true) => "  (only the part that matters)",
+            (false, false) => "  (left out, but named in the explanation)",
+            (false, true) => "  (left out, but named in the explanation; only the part that matters)",
         };
         render_line(out, line, &widths, note);
     }
     match story.left_out.len() {
         0 => {}
-        1 => out
-            .push_str("  1 call is left out: it took effect in its interval with its result, if any, or not at all\n"),
+        1 => out.push_str(
+            "  1 call is left out: it makes no difference whether it took effect, in its interval and with its result\n",
+        ),
         more => {
             let _ = writeln!(
                 out,
-                "  {more} calls are left out: each took effect in its interval with its result, if any, or not at all"
+                "  {more} calls are left out: it makes no difference which of them took effect, each in its interval and with \
+                 its result"
             );
         }
     }
     if story.undecided > 0 {
         let steps = count(story.undecided, "step");
-        let _ = writeln!(out, "  it may not be minimal: {steps} could not be decided in time; raise --core-timeout");
+        let _ = writeln!(
+            out,
+            "  the core may not be minimal: {steps} of shrinking could not be decided in time; raise --core-timeout"
+        );
     }
     if !story.confirmed {
-        out.push_str("  it was not judged by itself, for want of time; raise --core-timeout\n");
+        out.push_str("  there was no time left to judge the core by itself; raise --core-timeout\n");
     }
 }
 
@@ -182,7 +187,7 @@ fn render_stall(out: &mut String, stall: &Stall) {
     for line in before {
         render_line(out, line, &widths, bracket(line));
     }
-    out.push_str("  then these should have synchronized:\n");
+    out.push_str("  then these could have synchronized, but did not all return:\n");
     for line in anticipated {
         render_line(out, line, &widths, bracket(line));
     }
@@ -201,7 +206,7 @@ fn bracket(line: &Line) -> &'static str {
 fn render_rejection(out: &mut String, rejection: &Rejection) {
     let widths = Widths::of(rejection.before.iter().chain(&rejection.open).chain(&rejection.conflict));
     match (rejection.before.len(), rejection.before_total) {
-        (0, _) => out.push_str("  no operation took effect before it\n"),
+        (0, _) => out.push_str("  no operation had to take effect before it\n"),
         (shown, total) if shown == total => out.push_str("  the operations before it, in an order that works:\n"),
         (shown, total) => {
             let _ = writeln!(
@@ -247,7 +252,7 @@ fn render_quasi(out: &mut String, rejection: &Rejection, quasi: &QuasiRejection)
         let what = if rejection.before_total == 0 {
             "these operations contradict each other"
         } else {
-            "out of reach after it"
+            "no order was found for these operations after that"
         };
         let _ = writeln!(out, "  {what}{part}:");
     }
@@ -271,14 +276,16 @@ impl Widths {
 }
 
 fn render_line(out: &mut String, line: &Line, widths: &Widths, note: &str) {
-    let Line { place, process, result, .. } = line;
+    let Line { place, process, result, events, .. } = line;
     let _ = write!(out, "    {place:<0$}  process {process:<1$}  ", widths.place, widths.process);
     out.push_str(&line.shown());
     match result {
         Some(result) => {
             let _ = write!(out, " -> {}", shorten(result));
         }
-        None => out.push_str("  (never returned)"),
+        None if events.1.is_none() => out.push_str("  (never returned)"),
+        // It returned, but its result does not matter.
+        None => {}
     }
     let _ = writeln!(out, "{note}");
 }
