@@ -50,7 +50,7 @@ pub(super) struct ModelOperation {
     pub(super) step: Step,
     /// Whether it never changes the state.
     pub(super) reads_only: bool,
-    /// Its meaning for monitors.
+    /// The standard operation that monitors treat it as, if it is declared.
     pub(super) meaning: Option<Meaning>,
     /// Its result, if it is an operation that inserts or writes a value.
     pub(super) done: Value,

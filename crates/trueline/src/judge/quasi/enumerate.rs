@@ -51,12 +51,12 @@ impl Default for Optimizations {
 }
 
 impl Optimizations {
-    /// Both optimizations.
+    /// Returns the settings with both optimizations.
     pub const fn all() -> Self {
         Self { histories: true, sequences: true }
     }
 
-    /// Neither optimization.
+    /// Returns the settings without optimizations.
     pub const fn none() -> Self {
         Self { histories: false, sequences: false }
     }
