@@ -247,10 +247,126 @@ fn a_receive_that_was_too_late() {
         sentences,
         [
             "Each of receive() -> 1 of process 1 (line 2) and receive() -> 1 of process 2 (line 3) needs a partner of its own: a \
-             call that overlapped it and fits its result. So 2 partners are needed.",
+             call that overlapped it, with arguments and results that fit. So 2 partners are needed.",
             "But of the calls made up to then, only send(1) of process 0 (line 1) can be one.",
         ]
     );
+}
+
+/// The argument begins right after the release by process 0, not with the initial state.
+#[test]
+fn an_argument_that_begins_later() {
+    let sentences = why(
+        "mutex:owned",
+        &[
+            (0, r#""f":"try-acquire","result":true"#, 1, 2),
+            (0, r#""f":"release""#, 3, 4),
+            (0, r#""f":"acquire""#, 5, 8),
+            (1, r#""f":"release""#, 6, 7),
+        ],
+    );
+    assert!(sentences[0].ends_with("do not matter: the argument starts right after it."), "{sentences:?}");
+    assert!(!sentences.iter().any(|sentence| sentence.contains("nitially")), "{sentences:?}");
+    let begin = "Right after release() of process 0, the lock is free, and it could not return at all.";
+    assert!(sentences.iter().any(|sentence| sentence == begin), "{sentences:?}");
+}
+
+/// The other values of the deque are left out: without saying so, "would return null" would be false.
+#[test]
+fn states_without_other_calls() {
+    let sentences = why(
+        "deque",
+        &[
+            (0, r#""f":"pop-back""#, 1, 0),
+            (1, r#""f":"push-back","value":2"#, 2, 3),
+            (2, r#""f":"pop-back","result":3"#, 4, 5),
+        ],
+    );
+    assert_eq!(
+        sentences,
+        [
+            "All other calls, with their results, make no difference, so the states below are without them.",
+            "Initially, the state is [], whether or not pop-back() of process 0 (line 1-) took effect by then, and \
+             pop-back() -> 3 of process 2 (line 3) would return null.",
+        ]
+    );
+}
+
+#[test]
+fn a_cell_in_the_notation_of_the_file() {
+    let sentences = why("once-cell", &[(0, r#""f":"set","value":1,"result":false"#, 1, 2)]);
+    assert!(sentences[0].contains("initially, when the state was empty"), "{sentences:?}");
+}
+
+/// Of this transaction, only the write of "x" is shown, without a result. It did return.
+#[test]
+fn a_call_that_is_shown_in_part_did_return() {
+    let lines = r#"
+        {"process":1,"f":"txn","value":[["w","x",2]],"result":[["w","x",2]],"call":0,"return":10}
+        {"process":2,"f":"txn","value":[["w","x",1],["w","y",2]],"result":[["w","x",1],["w","y",2]],"call":1,"return":3}
+        {"process":0,"f":"txn","value":[["w","y",1]],"result":[["w","y",1]],"call":2,"return":7}
+        {"process":2,"f":"txn","value":[["w","y",1],["r","x",null]],"result":[["w","y",1],["r","x",2]],"call":6,"return":8}
+        {"process":0,"f":"txn","value":[["r","x",null],["r","x",null]],"result":[["r","x",2],["r","x",null]],"call":9,"return":11}
+    "#;
+    let judged = run_with_input(&["explain", "--spec", "multi-register", "-"], lines.as_bytes());
+    assert_eq!(judged.code, 1, "{judged:?}");
+    assert!(judged.stdout.contains("only the part that matters"), "{}", judged.stdout);
+    assert!(!judged.stdout.contains("never returned"), "{}", judged.stdout);
+}
+
+/// The man would fit the result of the woman, but his own result names another woman.
+#[test]
+fn a_partner_whose_own_result_does_not_fit() {
+    let sentences = why(
+        "men-women",
+        &[
+            (3, r#""f":"woman","result":5"#, 1, 5),
+            (5, r#""f":"man","result":3"#, 2, 4),
+            (4, r#""f":"woman","result":5"#, 3, 6),
+        ],
+    );
+    let unfit = "man(5) -> 3 of process 5 (line 2) overlapped it, but the arguments and results do not fit.";
+    assert!(sentences.iter().any(|sentence| sentence == unfit), "{sentences:?}");
+}
+
+/// One receive is not enough for a broadcast to two, and no other call could have been its partner.
+#[test]
+fn a_synchronization_that_lacks_a_call() {
+    let sentences =
+        why("broadcast:2", &[(0, r#""f":"send","value":2"#, 1, 3), (1, r#""f":"receive","result":2"#, 2, 4)]);
+    assert_eq!(
+        sentences,
+        [
+            "Of the other calls, only receive() -> 2 of process 1 (line 2) could have taken effect before the return of \
+             send(2) of process 0 (line 1).",
+            "But send(2) could not have returned then, whichever of these took effect.",
+        ]
+    );
+}
+
+/// Either receive may have met the send, so neither is said to have.
+#[test]
+fn a_stuck_partner_is_an_example() {
+    let lines = r#"
+        {"process":0,"f":"send","value":1,"call":1,"return":4}
+        {"process":1,"f":"receive","call":2,"return":null}
+        {"process":2,"f":"receive","call":3,"return":null}
+    "#;
+    let judged = run_with_input(&["check", "--spec", "sync-channel", "--criterion", "progress", "-"], lines.as_bytes());
+    assert_eq!(judged.code, 1, "{judged:?}");
+    let reason = "calls that returned need one that never did, such as receive() of process";
+    assert!(judged.stdout.contains(reason), "{}", judged.stdout);
+}
+
+#[test]
+fn allowed_results_ascend() {
+    let lines = r#"
+        {"process":0,"f":"add","value":9,"call":1,"return":2}
+        {"process":1,"f":"add","value":1,"call":3,"return":6}
+        {"process":2,"f":"read","result":5,"call":4,"return":5}
+    "#;
+    let judged = run_with_input(&["check", "--spec", "counter", "-"], lines.as_bytes());
+    assert!(judged.stdout.contains("could only have returned 9 or 10\n"), "{}", judged.stdout);
 }
 
 #[test]

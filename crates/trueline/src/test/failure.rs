@@ -382,10 +382,12 @@ fn render(
     if !is_small {
         let _ = writeln!(out, "  the operations that matter (of {}):", history.len());
     }
-    out.push_str(&columns::render(history, shows, refused));
+    if !history.is_empty() {
+        out.push_str(&columns::render(history, shows, refused));
+    }
     if let Some(explained) = explained {
         out.push('\n');
-        out.push_str(&text::render(&explained.report, text::Style::Plain));
+        out.push_str(&text::render_below_reason(&explained.report, text::Style::Plain));
     }
     out.push('\n');
     if let Some(saved) = saved {

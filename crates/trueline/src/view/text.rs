@@ -41,7 +41,7 @@ pub fn render(report: &Report, style: Style) -> String {
 pub fn render_explanation(report: &Report, style: Style) -> String {
     let mut out = render_head(report, style);
     if let Some(story) = &report.core {
-        render_story(&mut out, story, style);
+        render_story(&mut out, story, style, MORE_TIME);
     }
     render_sentences(&mut out, report, style);
     out
@@ -52,23 +52,47 @@ pub fn render_explanation(report: &Report, style: Style) -> String {
 pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
     let mut out = render_head(report, style);
     out.push_str(picture);
+    render_details(&mut out, report, style, MORE_TIME);
+    out
+}
+
+/// Renders the report without the [reason](Report::reason), for a reader who has been told the reason already.
+#[doc(hidden)]
+pub fn render_below_reason(report: &Report, style: Style) -> String {
+    let mut out = render_verdict(report, style);
+    render_notes(&mut out, report);
+    render_details(&mut out, report, style, "");
+    out
+}
+
+/// Renders everything but the verdict and the reason; `more_time` is what to do if a core took too long.
+fn render_details(out: &mut String, report: &Report, style: Style, more_time: &str) {
     match &report.finding {
         Finding::Rejected(rejection) => match &rejection.quasi {
-            Some(quasi) => render_quasi(&mut out, rejection, quasi),
-            None => render_rejection(&mut out, rejection),
+            Some(quasi) => render_quasi(out, rejection, quasi),
+            None => render_rejection(out, rejection),
         },
-        Finding::Stuck(stall) => render_stall(&mut out, stall),
+        Finding::Stuck(stall) => render_stall(out, stall),
         Finding::Accepted | Finding::Unknown(_) => {}
     }
     if let Some(story) = &report.core {
-        render_story(&mut out, story, style);
+        render_story(out, story, style, more_time);
     }
-    render_sentences(&mut out, report, style);
-    out
+    render_sentences(out, report, style);
 }
 
 /// Renders the verdict, and the reason in one sentence.
 fn render_head(report: &Report, style: Style) -> String {
+    let mut out = render_verdict(report, style);
+    if let Some(reason) = report.reason() {
+        let _ = writeln!(out, "  {}", style.paint(BOLD, &reason));
+    }
+    render_notes(&mut out, report);
+    out
+}
+
+/// Renders the line with the verdict.
+fn render_verdict(report: &Report, style: Style) -> String {
     let color = match &report.finding {
         Finding::Accepted => GREEN,
         Finding::Rejected(_) | Finding::Stuck(_) => RED,
@@ -87,13 +111,13 @@ fn render_head(report: &Report, style: Style) -> String {
     if let (Some(criterion), Finding::Accepted) = (&report.stats.criterion, &report.finding) {
         let _ = writeln!(out, "  it is {criterion}");
     }
-    if let Some(reason) = report.reason() {
-        let _ = writeln!(out, "  {}", style.paint(BOLD, &reason));
-    }
+    out
+}
+
+fn render_notes(out: &mut String, report: &Report) {
     for note in &report.notes {
         let _ = writeln!(out, "  note: {note}");
     }
-    out
 }
 
 fn render_sentences(out: &mut String, report: &Report, style: Style) {
@@ -134,7 +158,10 @@ fn wrap(out: &mut String, sentence: &str) {
 /// The heading above a core.
 const CORE: &str = "the core: these calls have no order, whether or not other calls took effect:";
 
-fn render_story(out: &mut String, story: &Story, style: Style) {
+/// What to do on the command line if a core took too long.
+const MORE_TIME: &str = "; raise --core-timeout";
+
+fn render_story(out: &mut String, story: &Story, style: Style, more_time: &str) {
     let widths = Widths::of(story.operations.iter().map(|told| &told.line).chain(&story.begins_behind));
     let _ = writeln!(out, "  {}", style.paint(BOLD, CORE));
     if let Some(first) = &story.begins_behind {
@@ -166,11 +193,11 @@ fn render_story(out: &mut String, story: &Story, style: Style) {
         let steps = count(story.undecided, "step");
         let _ = writeln!(
             out,
-            "  the core may not be minimal: {steps} of shrinking could not be decided in time; raise --core-timeout"
+            "  the core may not be minimal: {steps} of shrinking could not be decided in time{more_time}"
         );
     }
     if !story.confirmed {
-        out.push_str("  there was no time left to judge the core by itself; raise --core-timeout\n");
+        let _ = writeln!(out, "  there was no time left to judge the core by itself{more_time}");
     }
 }
 
