@@ -412,7 +412,7 @@ impl Report {
             Finding::Accepted => None,
             Finding::Rejected(rejection) => Some(rejection.reason()),
             Finding::Stuck(stall) => Some(stall.reason()),
-            Finding::Unknown(limit) => Some(match remedy(limit.kind) {
+            Finding::Unknown(limit) => Some(match remedy(limit.kind, &self.stats.algorithm) {
                 Some(remedy) => format!("{limit}; {remedy}"),
                 None => limit.to_string(),
             }),
@@ -420,12 +420,13 @@ impl Report {
     }
 }
 
-/// Returns advice on what to do about a limit that was reached.
-fn remedy(limit: LimitKind) -> Option<&'static str> {
+/// Returns advice on what to do about a limit that this algorithm has reached.
+fn remedy(limit: LimitKind, algorithm: &str) -> Option<&'static str> {
     match limit {
         LimitKind::Time => Some("raise --timeout, or try another --algorithm"),
         LimitKind::Memory => Some("raise --memory, or try another --algorithm"),
         LimitKind::Configurations => Some("raise --configurations, or try another --algorithm"),
+        LimitKind::Refused(_) if algorithm != "auto" => Some("try --algorithm auto"),
         _ => None,
     }
 }

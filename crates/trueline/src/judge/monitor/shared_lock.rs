@@ -92,7 +92,7 @@ fn points(input: &Input, owners: &Owners) -> Result<(Vec<u32>, Vec<u32>), &'stat
         let lock = &mut held_by[owners.of(op)];
         if locks {
             if *lock != NONE {
-                return Err("an owner locks what it holds");
+                return Err("an owner acquires a lock that it holds already");
             }
             *lock = op;
             if span.ret != NEVER {
@@ -101,7 +101,7 @@ fn points(input: &Input, owners: &Owners) -> Result<(Vec<u32>, Vec<u32>), &'stat
         } else {
             let held = std::mem::replace(lock, NONE);
             if held == NONE || shared != matches!(input.spans[held as usize].what, Standard::LockShared { .. }) {
-                return Err("an owner unlocks what it does not hold");
+                return Err("an owner releases a lock that it does not hold");
             }
             partners[held as usize] = op;
             points[span.call as usize] = op;
