@@ -12,7 +12,7 @@ use trueline::test::{Meaning, Modeled, Plan, Shared, Test};
 
 /// The number of threads, the calls of each, and the number of runs made at a time.
 const SHAPES: [(u32, u32, u64); 3] = [(2, 3, 4000), (4, 25, 600), (4, 200, 60)];
-/// The number of times that each is measured, in turn.
+/// The number of times that each test is measured; the tests take turns.
 const ROUNDS: u64 = 5;
 
 /// Creates a test.

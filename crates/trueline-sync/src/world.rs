@@ -277,12 +277,12 @@ impl Named {
     }
 }
 
-/// The number of threads that are woken.
+/// Which of the waiting threads are woken.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Wake {
-    /// Any one of them.
+    /// Any one of the waiting threads.
     One,
-    /// All of them.
+    /// All waiting threads.
     All,
 }
 

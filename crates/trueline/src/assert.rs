@@ -15,7 +15,7 @@ use crate::judge::shrink::Limits;
 use crate::judge::{Config, Judged, Linearizable, Show, check, judged_so};
 use crate::report::{Assembled, Picture, Wanted, assemble};
 use crate::spec::Spec;
-use crate::verdict::Judgment;
+use crate::verdict::{Judgment, Verdict};
 use crate::view::{html, text};
 
 /// The time limit for finding the core that a page shows.
@@ -110,8 +110,12 @@ pub fn linearizable<S: Spec>(
     config: &Config,
 ) -> Judgment<S::Ret> {
     let judgment = check(spec, history, config);
-    assert!(judgment.verdict.is_accepted(), "not linearizable\n{}", report(name, history, spec, &judgment));
-    judgment
+    let what = match &judgment.verdict {
+        Verdict::Accepted(_) => return judgment,
+        Verdict::Rejected(_) => "not linearizable",
+        Verdict::Unknown(_) => "not decided within the limits of the `Config`",
+    };
+    panic!("{what}\n{}", report(name, history, spec, &judgment));
 }
 
 /// Implements [`assert_not_linearizable!`](crate::assert_not_linearizable); the report refers to the history as `name`.

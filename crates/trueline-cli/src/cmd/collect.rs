@@ -247,7 +247,7 @@ impl Log {
         Ok(())
     }
 
-    /// Accounts for a line of an earlier run.
+    /// Takes over the state from an event that an earlier run has written.
     fn go_on_behind(&mut self, event: &Map<String, Value>) -> Result<(), String> {
         let number = |name: &str| {
             event.get(name).and_then(Value::as_u64).ok_or_else(|| format!("its `{name}` is missing or not a number"))
@@ -282,7 +282,7 @@ impl Log {
         let Self { events, refused, processes, .. } = self;
         let open = processes.values().filter(|(_, open)| open.is_some()).count();
         format!(
-            "{events} events of {} processes, {open} of them in an operation; {refused} lines were refused",
+            "received {events} events of {} processes, {open} of which have an open call; rejected {refused} lines",
             processes.len()
         )
     }

@@ -405,7 +405,8 @@ pub(super) fn describe(out: &mut dyn Write, explored: &Explored) -> io::Result<(
     }
     match (is_complete, preemptions) {
         (_, Some(most)) if *most < u32::MAX => {
-            writeln!(out, "  all schedules with up to {most} preemptions were explored")
+            let plural = if *most == 1 { "" } else { "s" };
+            writeln!(out, "  all schedules with up to {most} preemption{plural} were explored")
         }
         (true, _) => writeln!(out, "  all schedules were explored"),
         _ => Ok(()),

@@ -291,27 +291,33 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
         Trap::TimeEqual => (
             "time-equal",
             Note,
-            format!("equal times: {what}; events are ordered by line, and equal times do not show which was first"),
+            format!(
+                "equal times: {what}; the order of the lines decides which event was first, because the times do not"
+            ),
         ),
         Trap::Tie => (
             "time-equal",
             Warning,
             format!(
-                "{what}: they are taken to overlap, because equal times do not show which was first; a finer clock \
-                 may find more"
+                "{what}: their times do not show which was first, so they are judged as if they overlapped; with a finer \
+                 clock, more errors may be found"
             ),
         ),
         Trap::OwnTies => (
             "own-order",
             Warning,
             format!(
-                "{what}: no order of events keeps the order of each process's own operations with all other ties as overlaps, so at this time operations of one process overlap too; a finer clock may find more"
+                "{what}: at this time, the operations of each process cannot all be kept in order while those of different \
+                 processes overlap, so they are judged as if operations of one process overlapped, too; with a finer clock, \
+                 more errors may be found"
             ),
         ),
         Trap::CoarseClock => (
             "coarse-clock",
             Note,
-            format!("{what}: the clock is coarser than its unit, so operations within one tick overlap"),
+            format!(
+                "{what}: the clock is coarser than its unit, so operations within one tick are judged as if they overlapped"
+            ),
         ),
         Trap::ProcessGoesOn => (
             "process-goes-on",
@@ -371,17 +377,17 @@ fn reads(
         .collect();
     let begins_null = spec.is_some_and(|spec| !spec.name().contains(':') || spec.name().ends_with(":null"));
     let (severity, message) = match (wildcard, begins_null) {
-        (true, _) => (Severity::Note, "a read returned nil, which matches anything"),
+        (true, _) => (Severity::Note, "a read returned nil, which matches any value, because of --nil-wildcard"),
         (false, true) => (
             Severity::Warning,
-            "a read returned nil, which is taken to mean that the register was empty; give --nil-wildcard if it means \
-             that the value is not known, as in Knossos",
+            "a read returned nil, which means that the register was empty; if nil means that the value is not known, as in \
+             Knossos, give --nil-wildcard",
         ),
         (false, false) => (
             Severity::Warning,
-            "a read returned nil: in Knossos that means that the value is not known and matches anything \
-             (--nil-wildcard), here that the register was empty, which it is only if it begins so (no `:0` after its \
-             name)",
+            "a read returned nil, which means that the register was empty, and it is empty initially only if the \
+             specification names no initial value (such as `:0`); if nil means that the value is not known, as in \
+             Knossos, give --nil-wildcard",
         ),
     };
     let nil_read = nil.first().map(|first| Finding {
@@ -396,9 +402,8 @@ fn reads(
         severity: Severity::Note,
         count: filled.len() as u64,
         line: line_of(first.call_line()),
-        message:
-            "the call of a read has the value nil, which is not an argument: its return has the value that was read"
-                .to_owned(),
+        message: "the call of a read has the value nil, which is ignored: the value that was read is in its return"
+            .to_owned(),
     });
     nil_read.into_iter().chain(filled).collect()
 }

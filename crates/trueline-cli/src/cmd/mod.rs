@@ -45,9 +45,9 @@ fn ill_formed(spec: &NamedSpec, history: &RawHistory) -> Option<String> {
     let (inserts, removes) = (count(insert), count(remove));
     (inserts != removes).then(|| {
         format!(
-            "the history is not well formed: it has {inserts} of `{insert}` and {removes} of `{remove}`; the elements \
-             that are left or missing have no order to be compared with, so quasi linearizability may reject \
-             operations that are within their factors; record as many of one as of the other"
+            "the history has {inserts} calls of `{insert}` but {removes} of `{remove}`; elements that are left over or \
+             missing have no place that could be compared, so quasi linearizability may reject operations that are \
+             within their factors; record as many calls of one as of the other"
         )
     })
 }

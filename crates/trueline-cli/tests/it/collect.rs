@@ -112,7 +112,10 @@ fn a_history_of_several_clients() {
     let mut last = collector.connect();
     last.logged(r#"{"process":"main","type":"invoke","f":"dequeue"}"#);
     let (file, said) = collector.end();
-    assert!(said.contains("161 events of 5 processes, 1 of them in an operation; 0 lines were refused"), "{said}");
+    assert!(
+        said.contains("received 161 events of 5 processes, 1 of which have an open call; rejected 0 lines"),
+        "{said}"
+    );
     let judged = run(&["check", "--json", "--spec", "queue", &file]);
     assert_eq!(judged.code, 0, "{judged:?}");
     assert_eq!(
@@ -283,7 +286,10 @@ fn a_refused_line_changes_nothing() {
     client.logged(r#"{"process":"d","type":"invoke","f":"write","value":2}"#);
     client.logged(r#"{"process":"d","type":"info","value":{"anything":1.5}}"#);
     let (file, said) = collector.end();
-    assert!(said.contains("4 events of 1 processes, 0 of them in an operation; 12 lines were refused"), "{said}");
+    assert!(
+        said.contains("received 4 events of 1 processes, 0 of which have an open call; rejected 12 lines"),
+        "{said}"
+    );
     let judged = run(&["check", "--json", "--spec", "register", &file]);
     assert_eq!((judged.code, json(&judged.stdout)["operations"].as_u64()), (0, Some(1)), "{judged:?}");
 }

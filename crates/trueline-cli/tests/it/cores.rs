@@ -40,9 +40,9 @@ fn a_core_is_printed() {
         [
             "  the core: these calls have no order, whether or not other calls took effect:",
             "    line 3    process 0  enqueue(2) -> ok",
-            "    line 4    process 0  enqueue(3) -> ok  (left out, but the explanation names it)",
+            "    line 4    process 0  enqueue(3) -> ok  (left out, but named in the explanation)",
             "    line 103  process 1  dequeue() -> 3",
-            "  102 calls are left out: each took effect in its interval with its result, if any, or not at all",
+            "  102 calls are left out: it makes no difference which of them took effect, each in its interval and with its result",
             "  why:",
             "    enqueue(2) of process 0 (line 3) returned before enqueue(3) of process 0 (line 4) was called.",
             "    enqueue(2) came before enqueue(3), so that its value was in front of the one that dequeue() -> 3 of",
@@ -105,15 +105,15 @@ fn what_a_core_begins_behind_is_told() {
     assert_eq!(
         core,
         ": these calls have no order, whether or not other calls took effect:
-    line 2  process 0  write(8) -> ok  (what returned before its call does not matter)
+    line 2  process 0  write(8) -> ok  (calls that returned before it was called do not matter)
     line 3  process 1  read() -> 7
-  1 call is left out: it took effect in its interval with its result, if any, or not at all
+  1 call is left out: it makes no difference whether it took effect, in its interval and with its result
   why:
-    Calls that returned before write(8) of process 0 (line 2) was called do not matter, because this call
-      leaves the same state whatever was before: let all begin after it.
-    read() -> 7 of process 1 (line 3) could not have returned that right after write(8), and nothing that was
-      called before it returned could, with its result, lead to a state in which it could: so there is no
-      place for read() -> 7.
+    write(8) of process 0 (line 2) leaves the object in the same state whatever happened before, so calls that
+      returned before it was called do not matter: the argument starts right after it.
+    read() -> 7 of process 1 (line 3) could not have returned that right after write(8), and no other call
+      that matters could, with its result, lead to a state in which it could: so there is no place for read()
+      -> 7.
 "
     );
 }
@@ -127,7 +127,7 @@ fn lists_and_transactions_are_told_in_part() {
     let judged = run_with_input(&["check", "--spec", "log", "--core", "-"], log.as_bytes());
     let core = judged.stdout.split_once("  the core").expect("there is a core").1;
     assert!(core.contains("line 2  process 0  append(2) -> ok\n"), "{core}");
-    assert!(core.contains("line 4  process 1  read() -> []  (in part)\n"), "{core}");
+    assert!(core.contains("line 4  process 1  read() -> []  (only the part that matters)\n"), "{core}");
     assert!(core.contains("2 calls are left out"), "{core}");
 }
 
@@ -163,7 +163,7 @@ fn the_time_for_a_core_can_be_limited() {
     assert_eq!(check(&["--core", "--core-timeout", "1s"]).code, 1);
     // Without any time, the failing prefix remains.
     let judged = check(&["--core", "--core-timeout", "0s"]);
-    assert!(judged.stdout.contains("it may not be minimal: "), "{judged:?}");
+    assert!(judged.stdout.contains("the core may not be minimal: "), "{judged:?}");
     assert_eq!(check(&["--core-timeout", "1s"]).code, 2, "a limit of nothing");
     assert_eq!(check(&["--core", "--core-timeout", "soon"]).code, 2);
 }

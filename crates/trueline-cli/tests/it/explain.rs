@@ -109,8 +109,8 @@ fn a_register_that_goes_back() {
         [
             "read() -> 2 of process 2 (line 3) returned before read() -> 1 of process 2 (line 4) was called.",
             "write(1) of process 0 (line 1) returned before read() -> 2 was called.",
-            "read() -> 1 needs the register to hold 1; after read() -> 2 it is not so, and nothing could make it so again \
-             (write(1) came before read() -> 2): so read() -> 1 came before read() -> 2.",
+            "read() -> 1 needs the register to hold 1; after read() -> 2 this is not the case, and nothing could bring it \
+             about again (write(1) came before read() -> 2): so read() -> 1 came before read() -> 2.",
             "But read() -> 1 and read() -> 2 cannot each come before the other.",
         ]
     );
@@ -126,7 +126,7 @@ fn a_swap_that_two_win() {
         sentences,
         [
             "cas([0,1]) -> true of process 0 (line 1) and cas([0,2]) -> true of process 1 (line 2) each need the register to \
-          hold 0 and undo it; it was so initially, and nothing could make it so again: so there is no order for them."
+          hold 0, and each of them ends this; this was the case initially, and nothing could bring it about again: so there is no order for them."
         ]
     );
 }
@@ -145,8 +145,8 @@ fn a_set_that_forgets() {
         sentences,
         [
             "contains(1) -> true of process 1 (line 2) returned before contains(1) -> false of process 1 (line 3) was called.",
-            "contains(1) -> false needs the set to be {} (of all that these calls can lead to); after contains(1) -> true it \
-             is not so, and nothing could make it so again: so contains(1) -> false came before contains(1) -> true.",
+            "contains(1) -> false needs the set to be {} (no other state that these calls can reach would do); after \
+             contains(1) -> true this is not the case, and nothing could bring it about again: so contains(1) -> false came before contains(1) -> true.",
             "But contains(1) -> false and contains(1) -> true cannot each come before the other.",
         ]
     );
@@ -166,8 +166,8 @@ fn a_map_of_which_one_key_matters() {
         sentences,
         [
             "put(\"k\", 1) of process 0 (line 2) returned before get(\"k\") -> null of process 1 (line 3) was called.",
-            "get(\"k\") -> null needs the map to be {} (of all that these calls can lead to); after put(\"k\", 1) it is not \
-             so, and nothing could make it so again: so get(\"k\") -> null came before put(\"k\", 1).",
+            "get(\"k\") -> null needs the map to be {} (no other state that these calls can reach would do); after \
+             put(\"k\", 1) this is not the case, and nothing could bring it about again: so get(\"k\") -> null came before put(\"k\", 1).",
             "But get(\"k\") -> null and put(\"k\", 1) cannot each come before the other.",
         ]
     );
@@ -179,8 +179,8 @@ fn a_mutex_with_two_holders() {
     assert_eq!(
         sentences,
         [
-            "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each need the lock to be free and undo it; it \
-          was so initially, and nothing could make it so again: so there is no order for them."
+            "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each need the lock to be free, and each of them \
+          ends this; this was the case initially, and nothing could bring it about again: so there is no order for them."
         ]
     );
 }
@@ -201,8 +201,8 @@ fn a_writer_beside_a_reader() {
         [
             "read-lock() of process 0 (line 1) returned before write-lock() of process 2 (line 4) was called.",
             "read-lock() of process 1 (line 2) returned before write-lock() was called.",
-            "write-lock() needs no readers; read-lock() of process 0 and read-lock() of process 1 each took the lock to read \
-             before it, and only read-unlock() of process 1 (line 3) could have given it back from reading before it: so \
+            "write-lock() needs the lock to have no readers; read-lock() of process 0 and read-lock() of process 1 each acquired the read lock \
+             before it, and only read-unlock() of process 1 (line 3) could have released the read lock before it: so \
              there is no place for write-lock().",
         ]
     );
@@ -246,11 +246,127 @@ fn a_receive_that_was_too_late() {
     assert_eq!(
         sentences,
         [
-            "receive() -> 1 of process 1 (line 2) and receive() -> 1 of process 2 (line 3) each need a partner of their own, \
-             one that overlapped it and fits what it returned: that is 2.",
-            "But of the calls until then only send(1) of process 0 (line 1) may be one.",
+            "Each of receive() -> 1 of process 1 (line 2) and receive() -> 1 of process 2 (line 3) needs a partner of its own: a \
+             call that overlapped it, with arguments and results that fit. So 2 partners are needed.",
+            "But of the calls made up to then, only send(1) of process 0 (line 1) can be one.",
         ]
     );
+}
+
+/// The argument begins right after the release by process 0, not with the initial state.
+#[test]
+fn an_argument_that_begins_later() {
+    let sentences = why(
+        "mutex:owned",
+        &[
+            (0, r#""f":"try-acquire","result":true"#, 1, 2),
+            (0, r#""f":"release""#, 3, 4),
+            (0, r#""f":"acquire""#, 5, 8),
+            (1, r#""f":"release""#, 6, 7),
+        ],
+    );
+    assert!(sentences[0].ends_with("do not matter: the argument starts right after it."), "{sentences:?}");
+    assert!(!sentences.iter().any(|sentence| sentence.contains("nitially")), "{sentences:?}");
+    let begin = "Right after release() of process 0, the lock is free, and it could not return at all.";
+    assert!(sentences.iter().any(|sentence| sentence == begin), "{sentences:?}");
+}
+
+/// The other values of the deque are left out: without saying so, "would return null" would be false.
+#[test]
+fn states_without_other_calls() {
+    let sentences = why(
+        "deque",
+        &[
+            (0, r#""f":"pop-back""#, 1, 0),
+            (1, r#""f":"push-back","value":2"#, 2, 3),
+            (2, r#""f":"pop-back","result":3"#, 4, 5),
+        ],
+    );
+    assert_eq!(
+        sentences,
+        [
+            "All other calls, with their results, make no difference, so the states below are without them.",
+            "Initially, the state is [], whether or not pop-back() of process 0 (line 1-) took effect by then, and \
+             pop-back() -> 3 of process 2 (line 3) would return null.",
+        ]
+    );
+}
+
+#[test]
+fn a_cell_in_the_notation_of_the_file() {
+    let sentences = why("once-cell", &[(0, r#""f":"set","value":1,"result":false"#, 1, 2)]);
+    assert!(sentences[0].contains("initially, when the state was empty"), "{sentences:?}");
+}
+
+/// Of this transaction, only the write of "x" is shown, without a result. It did return.
+#[test]
+fn a_call_that_is_shown_in_part_did_return() {
+    let lines = r#"
+        {"process":1,"f":"txn","value":[["w","x",2]],"result":[["w","x",2]],"call":0,"return":10}
+        {"process":2,"f":"txn","value":[["w","x",1],["w","y",2]],"result":[["w","x",1],["w","y",2]],"call":1,"return":3}
+        {"process":0,"f":"txn","value":[["w","y",1]],"result":[["w","y",1]],"call":2,"return":7}
+        {"process":2,"f":"txn","value":[["w","y",1],["r","x",null]],"result":[["w","y",1],["r","x",2]],"call":6,"return":8}
+        {"process":0,"f":"txn","value":[["r","x",null],["r","x",null]],"result":[["r","x",2],["r","x",null]],"call":9,"return":11}
+    "#;
+    let judged = run_with_input(&["explain", "--spec", "multi-register", "-"], lines.as_bytes());
+    assert_eq!(judged.code, 1, "{judged:?}");
+    assert!(judged.stdout.contains("only the part that matters"), "{}", judged.stdout);
+    assert!(!judged.stdout.contains("never returned"), "{}", judged.stdout);
+}
+
+/// The man would fit the result of the woman, but his own result names another woman.
+#[test]
+fn a_partner_whose_own_result_does_not_fit() {
+    let sentences = why(
+        "men-women",
+        &[
+            (3, r#""f":"woman","result":5"#, 1, 5),
+            (5, r#""f":"man","result":3"#, 2, 4),
+            (4, r#""f":"woman","result":5"#, 3, 6),
+        ],
+    );
+    let unfit = "man(5) -> 3 of process 5 (line 2) overlapped it, but the arguments and results do not fit.";
+    assert!(sentences.iter().any(|sentence| sentence == unfit), "{sentences:?}");
+}
+
+/// One receive is not enough for a broadcast to two, and no other call could have been its partner.
+#[test]
+fn a_synchronization_that_lacks_a_call() {
+    let sentences =
+        why("broadcast:2", &[(0, r#""f":"send","value":2"#, 1, 3), (1, r#""f":"receive","result":2"#, 2, 4)]);
+    assert_eq!(
+        sentences,
+        [
+            "Of the other calls, only receive() -> 2 of process 1 (line 2) could have taken effect before the return of \
+             send(2) of process 0 (line 1).",
+            "But send(2) could not have returned then, whichever of these took effect.",
+        ]
+    );
+}
+
+/// Either receive may have met the send, so neither is said to have.
+#[test]
+fn a_stuck_partner_is_an_example() {
+    let lines = r#"
+        {"process":0,"f":"send","value":1,"call":1,"return":4}
+        {"process":1,"f":"receive","call":2,"return":null}
+        {"process":2,"f":"receive","call":3,"return":null}
+    "#;
+    let judged = run_with_input(&["check", "--spec", "sync-channel", "--criterion", "progress", "-"], lines.as_bytes());
+    assert_eq!(judged.code, 1, "{judged:?}");
+    let reason = "calls that returned need one that never did, such as receive() of process";
+    assert!(judged.stdout.contains(reason), "{}", judged.stdout);
+}
+
+#[test]
+fn allowed_results_ascend() {
+    let lines = r#"
+        {"process":0,"f":"add","value":9,"call":1,"return":2}
+        {"process":1,"f":"add","value":1,"call":3,"return":6}
+        {"process":2,"f":"read","result":5,"call":4,"return":5}
+    "#;
+    let judged = run_with_input(&["check", "--spec", "counter", "-"], lines.as_bytes());
+    assert!(judged.stdout.contains("could only have returned 9 or 10\n"), "{}", judged.stdout);
 }
 
 #[test]
@@ -265,9 +381,9 @@ fn a_report_is_the_core_and_why() {
         "  dequeue() of process 1 (lines 4-6) returned 2, but could only have returned 1
   the core: these calls have no order, whether or not other calls took effect:
     lines 1-2  process 0  enqueue(1) -> ok
-    lines 3-5  process 0  enqueue(2) -> ok  (left out, but the explanation names it)
+    lines 3-5  process 0  enqueue(2) -> ok  (left out, but named in the explanation)
     lines 4-6  process 1  dequeue() -> 2
-  1 call is left out: it took effect in its interval with its result, if any, or not at all
+  1 call is left out: it makes no difference whether it took effect, in its interval and with its result
   why:
     enqueue(1) of process 0 (lines 1-2) returned before enqueue(2) of process 0 (lines 3-5) was called.
     enqueue(1) came before enqueue(2), so that its value was in front of the one that dequeue() -> 2 of

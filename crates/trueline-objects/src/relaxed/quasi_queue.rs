@@ -28,7 +28,7 @@ use crate::arena::{Arena, NULL};
 /// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Segments have twice as many cells.
+    /// Segments have twice as many cells as the factor allows.
     LongSegments,
     /// Checks whether a value is removed, and marks it as removed in a second step.
     RemovedTwice,

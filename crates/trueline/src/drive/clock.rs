@@ -41,7 +41,7 @@ pub enum Clock {
 pub struct Chosen {
     /// The clock.
     pub clock: Clock,
-    /// The reason why the best clock cannot be used, if it cannot.
+    /// The reason why the best clock is not available; `None` if it is.
     pub warning: Option<&'static str>,
 }
 

@@ -91,9 +91,9 @@ impl Choices {
         let others = [
             ("the order of versions", self.versions),
             ("the order of calls, as nothing overlaps", self.order_of_calls),
-            ("operations on one key, without what spans keys", self.one_key),
+            ("operations on one key, without operations that span keys", self.one_key),
             ("depth-first search", self.depth_first),
-            ("breadth-first search with dominance, as depth-first search had no end", self.breadth_first),
+            ("breadth-first search with dominance, because depth-first search did not finish", self.breadth_first),
         ];
         let others = others.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| (name.to_owned(), count));
         let winners = self.competitors.iter().map(|(index, count)| (competitors[*index].to_string(), *count));

@@ -220,11 +220,14 @@ impl<'a, S: Spec + ?Sized> Typed<'a, S> {
     }
 }
 
-/// Removes duplicates, and sorts by description.
+/// Removes duplicates, and sorts by description: shorter ones first, so that numbers ascend.
 fn by_description(mut ids: Vec<ResultId>, describe: &dyn Fn(ResultId) -> String) -> Vec<ResultId> {
     ids.sort_unstable();
     ids.dedup();
-    ids.sort_by_cached_key(|id| describe(*id));
+    ids.sort_by_cached_key(|id| {
+        let description = describe(*id);
+        (description.len(), description)
+    });
     ids
 }
 

@@ -140,7 +140,7 @@ impl<'m, Key: Clone + Eq + Hash, Member: Clone> Graph<'m, Key, Member> {
         self.stack.pop()
     }
 
-    /// Returns the groups on a path.
+    /// Returns the groups of operations that took effect on the way to a configuration.
     pub(super) fn path(&self, mut way: u32) -> Vec<Vec<Member>> {
         let mut groups = Vec::new();
         while way != START {

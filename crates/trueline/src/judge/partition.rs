@@ -549,7 +549,7 @@ impl Work<'_> {
                     }
                 }
             }
-            // Parts that are doubtful may be decided up to an earlier event.
+            // A part that was not decided up to this event may still be decided up to an earlier one.
             if doubtful.is_empty() || bad.evidence.event == event {
                 bad.evidence.is_first = doubtful.is_empty();
                 break;

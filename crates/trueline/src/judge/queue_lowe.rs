@@ -176,16 +176,16 @@ struct Lowe<'a> {
 pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut() -> bool) -> (Option<Answer>, Counters) {
     for span in &input.spans {
         let refused = match span.what {
-            _ if span.ret == NEVER => "there are operations that never returned",
+            _ if span.ret == NEVER => "it has operations that never returned",
             Standard::Enqueue(_) | Standard::Dequeue(Taken::Value(_) | Taken::Nothing) => continue,
             Standard::Dequeue(Taken::Unknown) => "an operation returned, but its result is not known",
-            Standard::Front(_) => "there are operations that look",
-            _ => "there are operations of another type",
+            Standard::Front(_) => "it has operations that read without removing, such as peek",
+            _ => "it has operations that the algorithm does not support",
         };
         return (Some(Answer::Refused(refused)), Counters::default());
     }
     if input.events >= NEVER / 2 {
-        return (Some(Answer::Refused("there are too many events")), Counters::default());
+        return (Some(Answer::Refused("it has too many events")), Counters::default());
     }
     let mut lowe = Lowe::new(input);
     let answer = lowe.run(go_on);

@@ -28,8 +28,8 @@ pub(super) trait Family: Debug + Send + Sync + 'static {
     /// Returns whether the process that calls an operation matters.
     fn process_matters(&self) -> bool;
 
-    /// Returns the function that decides questions that depend on the whole history, once it has been read, if there
-    /// are any.
+    /// Returns the function that decides, given the whole history, how results are read, or `None` if each result can be
+    /// read on its own.
     fn settle(&self) -> Option<Settle<Self::Spec>>;
 }
 

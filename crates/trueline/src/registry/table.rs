@@ -82,8 +82,9 @@ pub const SPECS: &[SpecInfo] = &[
          one",
     )
     .parameter("[:init]"),
-    SpecInfo::of::<Array<Value>>("array", "registers by index, from 0 on; partitioned by index").parameter("[:init]"),
-    SpecInfo::of::<OnceCell<Value>>("once-cell", "keeps the first value that it is given; initially none"),
+    SpecInfo::of::<Array<Value>>("array", "registers by index, starting at 0; partitioned by index")
+        .parameter("[:init]"),
+    SpecInfo::of::<OnceCell<Value>>("once-cell", "keeps the first value that is stored; initially empty"),
     SpecInfo::of::<Counter>(
         "counter",
         "a 64-bit number to add to and subtract from; initially `init`, or 0; a history whose sums might overflow is \
@@ -97,10 +98,10 @@ pub const SPECS: &[SpecInfo] = &[
     )
     .parameter("[:init]"),
     SpecInfo::of::<Set<Value>>("set", "a set of values; partitioned by value if size and clear are not called"),
-    SpecInfo::of::<Multiset<Value>>("multiset", "counts how often it has each element; partitioned by element"),
+    SpecInfo::of::<Multiset<Value>>("multiset", "may have an element several times; partitioned by element"),
     SpecInfo::of::<Map<Value, Value>>(
         "map",
-        "values by key, initially none; partitioned by key if size and clear are not called",
+        "values by key, initially empty; partitioned by key if size and clear are not called",
     ),
     SpecInfo::of::<Kv<Value>>("kv", "strings by key, initially \"\"; partitioned by key"),
     SpecInfo::of::<Queue<Value>>("queue", "first in, first out; unbounded, initially empty"),
@@ -116,7 +117,7 @@ pub const SPECS: &[SpecInfo] = &[
     SpecInfo::of::<Log<Value>>("log", "a list that is only ever appended to; initially empty"),
     SpecInfo::of::<Mutex>("mutex", "a lock; `mutex:owned` is released only by the process that acquired it")
         .parameter("[:owned]"),
-    SpecInfo::of::<RwLock>("rwlock", "a lock that many may hold to read, or one to write"),
+    SpecInfo::of::<RwLock>("rwlock", "a lock that several readers or one writer may hold"),
     SpecInfo::of::<Semaphore>(
         "semaphore",
         "N permits to take and give back; giving back more than were taken adds permits",
@@ -166,16 +167,16 @@ pub const SPECS: &[SpecInfo] = &[
     )
     .parameter(":K[:empty]"),
     SpecInfo::of::<Channel<Value>>("sync-channel", "a send and a receive synchronize"),
-    SpecInfo::of::<FilterChannel>("filter-channel", "a send and a receive that wants the value synchronize"),
-    SpecInfo::of::<MenWomen>("men-women", "a man and a woman synchronize, and learn of each other"),
+    SpecInfo::of::<FilterChannel>("filter-channel", "a send and a receive that accepts the value synchronize"),
+    SpecInfo::of::<MenWomen>("men-women", "a man and a woman synchronize, and each returns the number of the other"),
     SpecInfo::of::<Exchanger<Value>>("exchanger", "two threads synchronize and exchange values"),
     SpecInfo::of::<CounterChannel<Value>>(
         "counter-channel",
         "a send and a receive synchronize, and are numbered from 1",
     ),
-    SpecInfo::of::<TwoFamilies>("two-families", "one member of each family synchronize, each pair at most once"),
+    SpecInfo::of::<TwoFamilies>("two-families", "a member of each family synchronize, each pair at most once"),
     SpecInfo::of::<OneFamily>("one-family", "two threads synchronize, each pair at most once"),
-    SpecInfo::of::<Abc>("abc", "one of each of three kinds synchronize"),
+    SpecInfo::of::<Abc>("abc", "one operation of each of three kinds synchronize"),
     SpecInfo::of::<Barrier>("barrier", "N parties synchronize").parameter(":N"),
     SpecInfo::of::<CombiningBarrier>("combining-barrier", "N parties synchronize, and get the sum of their numbers")
         .parameter(":N"),

@@ -108,7 +108,7 @@ impl Spec for Mutex {
         match state {
             None => "free".to_owned(),
             Some(None) => "held".to_owned(),
-            Some(Some(owner)) => format!("held by {owner}"),
+            Some(Some(owner)) => format!("held by process {owner}"),
         }
     }
 
@@ -185,6 +185,6 @@ mod tests {
     #[test]
     fn states_are_described_in_words() {
         let described = [None, Some(None), Some(Some(3))].map(|state| Mutex::new().describe_state(&state));
-        assert_eq!(described, ["free", "held", "held by 3"]);
+        assert_eq!(described, ["free", "held", "held by process 3"]);
     }
 }

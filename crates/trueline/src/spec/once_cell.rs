@@ -73,6 +73,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for OnceCell<V> {
         if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next.cloned()) }
     }
 
+    fn describe_state(&self, state: &Option<V>) -> String {
+        state.as_ref().map_or_else(|| "empty".to_owned(), |value| format!("{value:?}"))
+    }
+
     fn leads_to(&self, op: &OnceCellOp<V>, recorded: &OnceCellRet<V>) -> Option<Option<V>> {
         match (op, recorded) {
             (OnceCellOp::Set(value), OnceCellRet::Stored(true)) => Some(Some(value.clone())),

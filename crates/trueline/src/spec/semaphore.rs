@@ -75,8 +75,8 @@ impl Spec for Semaphore {
 
     fn describe_state(&self, state: &u64) -> String {
         match state {
-            1 => "1 permit left".to_owned(),
-            left => format!("{left} permits left"),
+            1 => "1 permit".to_owned(),
+            permits => format!("{permits} permits"),
         }
     }
 

@@ -1165,9 +1165,10 @@ impl Exploring {
         let Origin { token: first, of_calls, is_known, started, end } = origin;
         let time = end.saturating_duration_since(Instant::now()) / 8;
         let known = shrink::First::new(&self.plan, first, program, &execution.history, &kind, time);
+        let remark = known.why_not_shrunk();
         let shrunk = schedules::shrink(&self.plan, known, is_known.then_some(&execution), end, explore);
         let Some(shrunk) = shrunk else {
-            return self.failure(&Wrong { settings, execution, kind, token, after });
+            return self.failure(&Wrong { settings, execution, kind, token, after }).with_remark(remark);
         };
         let schedules::Shrunk { program, execution: smaller, kind, executions, is_minimal } = shrunk;
         let text = program.to_text(&self.plan.workload.kinds);

@@ -57,7 +57,7 @@ impl fmt::Display for FailureKind {
             Self::NotLinearizable => f.write_str("is not linearizable"),
             Self::Stuck(Duration::ZERO) => f.write_str("is stuck: no thread can continue"),
             Self::Diverged(steps) => write!(f, "did not terminate within {steps} steps"),
-            Self::NotSerial => f.write_str("does something that it never does one operation at a time"),
+            Self::NotSerial => f.write_str("has a history that no serial run of the object produces"),
             Self::NotQuasi { semantics } => write!(f, "is not {}", visible(semantics)),
             Self::Stuck(time) => write!(f, "is stuck: no thread made progress for {time:.1?}"),
             Self::Panicked { thread, message } => {
@@ -158,8 +158,11 @@ impl Display for Smallest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { program, calls, of_calls, failed, runs, is_minimal, .. } = self;
         let how = match (is_minimal, self.preemptions) {
-            (true, None) => "with one less, no schedule fails".to_owned(),
-            (true, Some(most)) => format!("with one less, no schedule with up to {most} preemptions fails"),
+            (true, None) => "without any one of these calls, no schedule fails".to_owned(),
+            (true, Some(1)) => "without any one of these calls, no schedule with at most 1 preemption fails".to_owned(),
+            (true, Some(most)) => {
+                format!("without any one of these calls, no schedule with at most {most} preemptions fails")
+            }
             (false, _) => format!("it failed {failed} of {runs} times"),
         };
         writeln!(f, "  the smallest program that still fails ({calls} of {of_calls} calls, {how}):\n")?;
@@ -379,10 +382,12 @@ fn render(
     if !is_small {
         let _ = writeln!(out, "  the operations that matter (of {}):", history.len());
     }
-    out.push_str(&columns::render(history, shows, refused));
+    if !history.is_empty() {
+        out.push_str(&columns::render(history, shows, refused));
+    }
     if let Some(explained) = explained {
         out.push('\n');
-        out.push_str(&text::render(&explained.report, text::Style::Plain));
+        out.push_str(&text::render_below_reason(&explained.report, text::Style::Plain));
     }
     out.push('\n');
     if let Some(saved) = saved {

@@ -1013,7 +1013,7 @@ mod tests {
         builder.finish()
     }
 
-    /// The numbers of verdicts on histories of models that look like others.
+    /// Counts the verdicts on histories of models that resemble a known object.
     #[derive(Debug, Default)]
     struct Tally {
         rejected: u32,

@@ -1,14 +1,16 @@
 //! A plain Rust type and its operations as a specification with erased types, so that one compiled judge serves all
 //! tests.
 
+use std::any::Any;
 use std::fmt::{self, Debug};
 use std::hash::Hash;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::guess::{Guess, Guessing};
 use super::judge::Names;
 use super::meaning::Meaning;
-use crate::drive::Call;
+use crate::drive::{Call, message};
 use crate::history::Value;
 use crate::spec::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 
@@ -44,13 +46,23 @@ pub(super) fn choices<M: PlainModel>(body: impl Fn(&M, &Value) -> Vec<(Value, M)
     })
 }
 
+/// Adds the name of an operation to the message of a panic of the model. A payload without a message is returned as it
+/// is, because it may be the one that ends a thread.
+fn with_operation(payload: Box<dyn Any + Send>, name: &str) -> Box<dyn Any + Send> {
+    if payload.is::<String>() || payload.is::<&'static str>() {
+        Box::new(format!("{} (in the operation `{name}`)", message(&*payload)))
+    } else {
+        payload
+    }
+}
+
 /// An operation of a model.
 #[derive(Clone)]
 pub(super) struct ModelOperation {
     pub(super) step: Step,
     /// Whether it never changes the state.
     pub(super) reads_only: bool,
-    /// Its meaning for monitors.
+    /// The standard operation that monitors treat it as, if it is declared.
     pub(super) meaning: Option<Meaning>,
     /// Its result, if it is an operation that inserts or writes a value.
     pub(super) done: Value,
@@ -109,7 +121,11 @@ impl Spec for ModelSpec {
 
     fn step(&self, state: &State, op: &Call, recorded: Option<&Value>) -> Outcomes<Value, State> {
         let operation = &self.operations[op.operation as usize];
-        let mut outcomes = (operation.step)(state, &op.argument);
+        let step = || (operation.step)(state, &op.argument);
+        let mut outcomes = match catch_unwind(AssertUnwindSafe(step)) {
+            Ok(outcomes) => outcomes,
+            Err(payload) => resume_unwind(with_operation(payload, &self.names[op.operation as usize])),
+        };
         for (_, next) in &outcomes {
             assert!(
                 !operation.reads_only || next == state,

@@ -175,6 +175,7 @@ impl Outcome {
             let Explored { programs, executions, histories, preemptions, is_complete, .. } = explored;
             let how_far = match (is_complete, preemptions) {
                 (true, _) => "all schedules".to_owned(),
+                (false, Some(1)) => "all schedules with up to 1 preemption, and some more".to_owned(),
                 (false, Some(most)) => format!("all schedules with up to {most} preemptions, and some more"),
                 (false, None) => "not all schedules".to_owned(),
             };

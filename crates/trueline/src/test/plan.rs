@@ -577,7 +577,7 @@ impl Plan {
         Supervised::start(explain).wait(limit).unwrap_or_else(|Trouble { doing, how, .. }| {
             let mut plan = self.clone();
             plan.options.explains = false;
-            let remark = format!("(nothing more is known about it: {} {})", doing.place(), how.describe());
+            let remark = format!("(the failure could not be explained: {} {})", doing.place(), how.describe());
             std::mem::forget(how);
             plain(&plan).into_iter().map(|failure| failure.with_remark(&remark)).collect()
         })
@@ -645,7 +645,8 @@ impl Plan {
         let left = (started + budget).saturating_duration_since(Instant::now());
         let shrunk = threads::shrink(self, &first, clock, if by_exploring { left.mul_f64(0.75) } else { left });
         let Some(threads::Shrunk { program, tally, seen: smaller, kind }) = shrunk else {
-            return Failure::new(self, &seen.history, kind, token, after, &[]);
+            let remark = first.why_not_shrunk();
+            return Failure::new(self, &seen.history, kind, token, after, &[]).with_remark(remark);
         };
         #[cfg(feature = "systematic")]
         if by_exploring {

@@ -26,9 +26,9 @@ use crate::history::OpId;
 /// The answer to "is this history linearizable?".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<Ret> {
-    /// Yes. The witness is a linearization that has been replayed against the specification.
+    /// Yes: the witness is a linearization that has been replayed against the specification.
     Accepted(Witness),
-    /// No. The evidence names the event that no linearization survives.
+    /// No: the evidence names an event such that the history up to and including it has no linearization.
     Rejected(Evidence<Ret>),
     /// Undecided, because the search reached this limit.
     Unknown(Limit),

@@ -35,7 +35,9 @@ pub enum MoreFactor {
 impl fmt::Display for MoreFactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::By(more) => write!(f, "it would be with factors larger by {more}, and not by less"),
+            Self::By(more) => {
+                write!(f, "it would be if the factors were larger by {more}, but no smaller increase is enough")
+            }
             Self::Never => f.write_str("no order of the operations is legal, whatever the factors"),
             Self::MoreThan(0) => f.write_str("how much larger the factors would have to be is not known"),
             Self::MoreThan(less) => write!(f, "factors larger by {less} would not be enough"),

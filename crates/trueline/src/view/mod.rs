@@ -173,7 +173,8 @@ impl Stall {
         }
     }
 
-    /// Returns a sentence that says which operations should have returned.
+    /// Returns a sentence that names operations that should have returned. There may be others in their place, so it says
+    /// no more than that these could have taken effect.
     pub fn reason(&self) -> String {
         let mut names: Vec<String> = Vec::new();
         for line in self.anticipated.iter().filter(|line| line.result.is_none()) {
@@ -185,11 +186,15 @@ impl Stall {
             }
         }
         match (names.as_slice(), self.anticipated.iter().all(|line| line.result.is_none())) {
-            ([one], true) => format!("{one} should have returned"),
-            ([others @ .., last], true) => format!("{} and {last} should have synchronized", others.join(", ")),
-            ([one], false) => format!("{one} synchronized, and should have returned"),
-            ([others @ .., last], false) => format!("{} or {last} should have returned", others.join(", ")),
-            ([], _) => "something should have returned".to_owned(),
+            ([one], true) => format!("{one} could have taken effect, but never returned"),
+            ([others @ .., last], true) => {
+                format!("{} and {last} could have synchronized, but never returned", others.join(", "))
+            }
+            ([one], false) => format!("calls that returned need one that never did, such as {one}"),
+            ([others @ .., last], false) => {
+                format!("calls that returned need others that never did, such as {} and {last}", others.join(", "))
+            }
+            ([], _) => "some call should have returned".to_owned(),
         }
     }
 }
@@ -407,7 +412,7 @@ impl Report {
             Finding::Accepted => None,
             Finding::Rejected(rejection) => Some(rejection.reason()),
             Finding::Stuck(stall) => Some(stall.reason()),
-            Finding::Unknown(limit) => Some(match remedy(limit.kind) {
+            Finding::Unknown(limit) => Some(match remedy(limit.kind, &self.stats.algorithm) {
                 Some(remedy) => format!("{limit}; {remedy}"),
                 None => limit.to_string(),
             }),
@@ -415,12 +420,13 @@ impl Report {
     }
 }
 
-/// Returns advice on what to do about a limit that was reached.
-fn remedy(limit: LimitKind) -> Option<&'static str> {
+/// Returns advice on what to do about a limit that this algorithm has reached.
+fn remedy(limit: LimitKind, algorithm: &str) -> Option<&'static str> {
     match limit {
         LimitKind::Time => Some("raise --timeout, or try another --algorithm"),
         LimitKind::Memory => Some("raise --memory, or try another --algorithm"),
         LimitKind::Configurations => Some("raise --configurations, or try another --algorithm"),
+        LimitKind::Refused(_) if algorithm != "auto" => Some("try --algorithm auto"),
         _ => None,
     }
 }
@@ -495,7 +501,7 @@ impl Rejection {
         match (result, self.allowed.as_slice()) {
             (None, _) => format!("{what} was refused"),
             (Some(result), _) if !self.is_first => {
-                format!("{what} returned {}: there is no order any more, here at the latest", shorten(result))
+                format!("{what} returned {}: by this return, no order is possible", shorten(result))
             }
             (Some(result), []) if self.all_allowed => {
                 format!("{what} returned {}, but could not have returned at all then", shorten(result))
@@ -556,7 +562,11 @@ impl Line {
 fn alternatives(results: &[String]) -> String {
     if results.len() > MOST_SHOWN {
         let first: Vec<String> = results[..MOST_SHOWN].iter().map(|result| shorten(result)).collect();
-        return format!("{} or one of {} others", first.join(", "), results.len() - MOST_SHOWN);
+        let others = match results.len() - MOST_SHOWN {
+            1 => "1 other result".to_owned(),
+            more => format!("one of {more} other results"),
+        };
+        return format!("{} or {others}", first.join(", "));
     }
     let results: Vec<String> = results.iter().map(|result| shorten(result)).collect();
     match results.as_slice() {

@@ -52,15 +52,52 @@ pub fn tell<Op: Display, Ret: Display>(
     if let Some(first) = core.begins_behind {
         let stays = core.members.iter().any(|member| member.id == first);
         let name = teller.name(first);
-        let begin = if stays { "let it be the first" } else { "let all begin after it" };
+        let begin = if stays { "with it" } else { "right after it" };
         teller.say(format!(
-            "Calls that returned before {name} was called do not matter, because this call leaves the same state whatever was \
-             before: {begin}"
+            "{name} leaves the object in the same state whatever happened before, so calls that returned before it was called \
+             do not matter: the argument starts {begin}"
         ));
         teller.begins_behind = Some(first).filter(|_| !stays);
     }
+    if has_places(&argument.proof) && ignores_calls(history, core) {
+        teller.say(
+            "All other calls, with their results, make no difference, so the states below are without them".to_owned(),
+        );
+    }
     teller.tell_proof(&argument.proof, &mut Vec::new());
     teller.sentences
+}
+
+/// Returns whether an argument lists states of the object.
+fn has_places<Ret>(proof: &Proof<Ret>) -> bool {
+    match &proof.end {
+        End::NoPlace(_) => true,
+        End::Cases { yes, no, .. } => has_places(yes) || has_places(no),
+        End::Circle(_) | End::Impossible { .. } | End::NeverEmpty { .. } => false,
+    }
+}
+
+/// Returns whether calls on the object of the core were made before its last return that its history does not contain.
+/// They may have changed the state, but not in a way that matters.
+fn ignores_calls<Op, Ret>(history: &History<Op, Ret>, core: &Core<Op, Ret>) -> bool {
+    let is_member = |id: OpId| core.begins_behind == Some(id) || core.members.iter().any(|member| member.id == id);
+    let completed = core.members.iter().filter(|member| member.role == Role::Completed);
+    let last = completed.filter_map(|member| member.events.1).max().unwrap_or(0);
+    let first = core.begins_behind.map_or(0, |first| history[first].call_position());
+    let object = core.members.first().map(|member| history[member.id].object);
+    (0..).map(OpId).zip(history.operations()).any(|(id, operation)| {
+        let is_over = operation.return_position().is_some_and(|position| position < first);
+        Some(operation.object) == object && operation.call_position() < last && !is_over && !is_member(id)
+    })
+}
+
+/// Returns whether an object may be in one of several states after the same operations, as far as these places show.
+fn is_nondeterministic<Ret>(none: &NoPlace<Ret>) -> bool {
+    none.places.iter().enumerate().any(|(at, Place { order, results, then, .. })| {
+        results.len() > 1
+            || none.places[..at].iter().any(|earlier| earlier.order == *order)
+            || then.iter().flatten().any(|then| is_nondeterministic(then))
+    })
 }
 
 /// Explains why executions of `history` that synchronize in pairs cannot all have had partners.
@@ -79,9 +116,9 @@ pub fn tell<Op: Display, Ret: Display>(
 /// assert_eq!(
 ///     prose::tell_partners(&builder.finish(), &partners),
 ///     [
-///         "receive() -> 2 of process 1 (events 1-3) needs a partner, one that overlapped it and fits what it returned.",
-///         "send(1) of process 0 (events 0-2) overlapped it, but does not fit that.",
-///         "None of the calls until then does both: so there is no partner for receive() -> 2.",
+///         "receive() -> 2 of process 1 (events 1-3) needs a partner: a call that overlapped it, with arguments and results that fit.",
+///         "send(1) of process 0 (events 0-2) overlapped it, but the arguments and results do not fit.",
+///         "No call made up to then does both, so there is no partner for receive() -> 2.",
 ///     ]
 /// );
 /// # Ok::<(), trueline::history::HistoryError>(())
@@ -93,27 +130,28 @@ pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, foun
     let [one] = needing.as_slice() else {
         let (names, count) = (teller.names(needing), needing.len());
         teller.say(format!(
-            "{names} each need a partner of their own, one that overlapped it and fits what it returned: that is {count}"
+            "Each of {names} needs a partner of its own: a call that overlapped it, with arguments and results that fit. So \
+             {count} partners are needed"
         ));
         let only = match partners.as_slice() {
-            [] => "none of the calls until then does both".to_owned(),
-            partners => format!("of the calls until then only {} may be one", teller.names(partners)),
+            [] => "no call made up to then can be one".to_owned(),
+            partners => format!("of the calls made up to then, only {} can be one", teller.names(partners)),
         };
         teller.say(format!("But {only}"));
         return teller.sentences;
     };
     let name = teller.name(*one);
-    teller.say(format!("{name} needs a partner, one that overlapped it and fits what it returned"));
+    teller.say(format!("{name} needs a partner: a call that overlapped it, with arguments and results that fit"));
     for Unfit { op, why } in unfit {
-        let other = teller.name(*op);
+        let (other, name) = (teller.name(*op), teller.name(*one));
         teller.say(match why {
-            WhyUnfit::TooEarly => format!("{other} would fit, but had returned before it was called"),
-            WhyUnfit::TooLate => format!("{other} would fit, but was called when it had returned"),
-            WhyUnfit::Result => format!("{other} overlapped it, but does not fit that"),
+            WhyUnfit::TooEarly => format!("{other} would fit, but had returned before {name} was called"),
+            WhyUnfit::TooLate => format!("{other} would fit, but was called after {name} had returned"),
+            WhyUnfit::Result => format!("{other} overlapped it, but the arguments and results do not fit"),
         });
     }
     let name = teller.name(*one);
-    teller.say(format!("None of the calls until then does both: so there is no partner for {name}"));
+    teller.say(format!("No call made up to then does both, so there is no partner for {name}"));
     teller.sentences
 }
 
@@ -134,13 +172,20 @@ pub fn tell_progress<Op: Display, Ret: Display>(
     }
     for group in anticipated {
         let stuck: Vec<OpId> = group.iter().copied().filter(|op| history[*op].return_position().is_none()).collect();
-        let (names, stuck_names) = (teller.group(group), teller.names(&stuck));
-        teller.say(if stuck.len() == group.len() {
-            format!("Then {names} could take effect: so {stuck_names} should have returned")
+        let then = if before.is_empty() { "" } else { "Then " };
+        let (names, together) = (teller.names(group), if group.len() > 1 { " together" } else { "" });
+        let sentence = if stuck.len() == group.len() {
+            format!("{then}{names} could take effect{together}, but never returned")
         } else {
-            format!("What returned needs {names}: so {stuck_names} should have returned too")
-        });
+            let stuck = teller.names(&stuck);
+            format!(
+                "Calls that returned need others that never did: {names} may have taken effect{together}, but {stuck} never \
+                 returned"
+            )
+        };
+        teller.say(sentence);
     }
+    teller.say("However the calls are ordered, some call that could take effect never returned".to_owned());
     teller.sentences
 }
 
@@ -170,7 +215,10 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
         if !prefix.is_empty() {
             let how = if shown > 0 { "ends with" } else { "is" };
             let order = teller.in_order(&prefix[shown..]);
-            teller.say(format!("The longest beginning of a legal order that was found {how} {order}"));
+            teller.say(format!(
+                "The longest beginning of a legal order that was found, with operations out of order only as far as their \
+                 factors allow, {how} {order}"
+            ));
         }
         if !quasi.out_of_reach.is_empty() {
             let (left, behind) =
@@ -184,10 +232,16 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
     let first = groups.len().saturating_sub(MOST_LISTED / 2);
     let told = groups[first..].concat().into_iter().chain(open.iter().copied()).chain([*refused]);
     let mut teller = Teller::of(history, told);
-    if groups.is_empty() {
+    // Without an operation that returned before, all that could have happened is told in one sentence.
+    let is_alone = groups.is_empty() && *is_first;
+    if is_alone {
         let name = teller.name(*refused);
-        teller.say(format!("Before the return of {name}, nothing need have taken effect"));
-    } else {
+        let others = match open.as_slice() {
+            [] => "No other call was made".to_owned(),
+            open => format!("Of the other calls, only {} could have taken effect", teller.names(open)),
+        };
+        teller.say(format!("{others} before the return of {name}"));
+    } else if !groups.is_empty() {
         let names: Vec<String> = match together.as_slice() {
             [] => groups[first..].iter().map(|group| teller.group(group)).collect(),
             // Results of operations that are still open then are not determined: they may have had other partners.
@@ -204,25 +258,29 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
             }
         };
         let (name, last) = (teller.name(*refused), if first > 0 { ", ending with" } else { "" });
-        teller.say(format!("Up to the return of {name}, these may have taken effect{last}: {}", names.join(", then ")));
+        teller
+            .say(format!("Before the return of {name}, these may have taken effect{last}: {}", names.join(", then ")));
     }
     let results: Vec<String> = allowed.iter().map(ToString::to_string).collect();
     let name = teller.name(*refused);
+    let (but, how) = match (is_alone, open.is_empty()) {
+        (true, true) => (format!("So {name}"), ""),
+        (true, false) => (format!("But {name}"), ", whichever of these took effect"),
+        (false, _) => (format!("But {name}"), ", no matter how the others took effect"),
+    };
     teller.say(match (all_allowed, results.as_slice()) {
-        _ if !is_first => format!("At the return of {name} at the latest, there is no order any more"),
-        (true, []) => format!("But {name} could not have returned then, in whatever way the others did"),
-        (true, results) => {
-            format!("But {name} could only have returned {}, in whatever way the others did", alternatives(results))
+        _ if !is_first => format!("By the return of {name}, no order is possible"),
+        (true, []) => format!("{but} could not have returned then{how}"),
+        (true, results) => format!("{but} could only have returned {}{how}", alternatives(results)),
+        (false, []) => format!("{but} could not have returned that{how}"),
+        (false, results) => {
+            let example = alternatives(results);
+            format!("{but} could not have returned that{how}; it could have returned {example}, for example")
         }
-        (false, []) => format!("But the result of {name} contradicts what the others did, in whatever way they did it"),
-        (false, results) => format!(
-            "But {name} could not have returned that, in whatever way the others did; it could have returned {}, for example",
-            alternatives(results)
-        ),
     });
-    if !open.is_empty() {
+    if !open.is_empty() && !is_alone {
         let open = teller.names(open);
-        teller.say(format!("Open then, and tried: {open}"));
+        teller.say(format!("Calls that were open then, and were also tried: {open}"));
     }
     teller.sentences
 }
@@ -264,12 +322,12 @@ pub fn tell_witness<Op: Display, Ret: Display>(history: &History<Op, Ret>, witne
         format!("{}{rest}", told.join(", "))
     };
     if witness.order.is_empty() {
-        return vec!["Nothing need have taken effect.".to_owned()];
+        return vec!["No call had to take effect.".to_owned()];
     }
     let mut sentences = vec![format!("It is as if all took effect in this order: {}.", tell(&mut witness.groups()))];
     if !witness.permuted.is_empty() {
         let order = tell(&mut witness.permuted.chunks(1));
-        sentences.push(format!("That is not far from an order that the object allows: {order}."));
+        sentences.push(format!("That is close enough to an order that the object allows: {order}."));
     }
     sentences
 }
@@ -307,6 +365,15 @@ struct Label {
     place: String,
     /// The details needed to distinguish it from other operations.
     needs: Needs,
+}
+
+/// When an object is in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tense {
+    Present,
+    Past,
+    /// What may be the case.
+    Possible,
 }
 
 /// The details needed to distinguish an operation from others.
@@ -477,7 +544,7 @@ impl Teller {
             }
             End::NeverEmpty { op, first, pairs } => {
                 let (empty, found, put) = (self.name(*op), self.empty(), self.name(*first));
-                self.say(format!("{empty} {found}, but while it was open there always was a value: {put} had returned before it was called"));
+                self.say(format!("{empty} {found}, but while it was open there was always a value: {put} had returned before it was called"));
                 if !pairs.is_empty() {
                     let more = pairs.len().saturating_sub(MOST_LISTED);
                     let shown = &pairs[..pairs.len() - more];
@@ -490,7 +557,7 @@ impl Teller {
                         names.push(format!("{more} more pairs"));
                     }
                     self.say(format!(
-                        "Before each call that may have taken one out, another had been put in, and had returned: {}",
+                        "For each call that may have removed a value, another value had been inserted before that call was made: {}",
                         list(&names)
                     ));
                 }
@@ -522,6 +589,32 @@ impl Teller {
         }
     }
 
+    /// Returns when the argument begins.
+    fn initially(&mut self) -> String {
+        self.begins_behind.map_or_else(|| "initially".to_owned(), |begin| format!("right after {}", self.name(begin)))
+    }
+
+    /// Says which state the object is in, in the present or the past tense, or can be in.
+    fn is_in(&self, tense: Tense, state: &str) -> String {
+        let (object, [is, was, can_be]) = match self.object {
+            ObjectKind::Register => ("the register", ["holds", "held", "can hold"]),
+            ObjectKind::Lock | ObjectKind::ReadWriteLock => ("the lock", ["is", "was", "can be"]),
+            ObjectKind::Semaphore => ("the semaphore", ["has", "had", "can have"]),
+            ObjectKind::Set => ("the set", ["is", "was", "can be"]),
+            ObjectKind::Map => ("the map", ["is", "was", "can be"]),
+            ObjectKind::Queue => ("the queue", ["is", "was", "can be"]),
+            ObjectKind::Stack => ("the stack", ["is", "was", "can be"]),
+            ObjectKind::PriorityQueue => ("the priority queue", ["is", "was", "can be"]),
+            ObjectKind::Counter | ObjectKind::Bag | ObjectKind::Other => ("the state", ["is", "was", "can be"]),
+        };
+        let verb = match tense {
+            Tense::Present => is,
+            Tense::Past => was,
+            Tense::Possible => can_be,
+        };
+        format!("{object} {verb} {}", shorten(state))
+    }
+
     /// Says that a container is empty.
     fn empty(&self) -> &'static str {
         match self.object {
@@ -535,7 +628,7 @@ impl Teller {
     /// Describes the state that an operation needs its object to be in.
     fn state(&mut self, needs: &[String]) -> String {
         if needs.is_empty() {
-            return "a state in which it can return that".to_owned();
+            return "a state that allows its result".to_owned();
         }
         let states = needs.iter().map(|state| shorten(state)).collect::<Vec<_>>().join(" or ");
         let noun = match self.object {
@@ -551,7 +644,7 @@ impl Teller {
         if std::mem::replace(&mut self.has_said_which_states, true) {
             format!("{noun} {states}")
         } else {
-            format!("{noun} {states} (of all that these calls can lead to)")
+            format!("{noun} {states} (no other state that these calls can reach would do)")
         }
     }
 
@@ -636,7 +729,10 @@ impl Teller {
             Reason::OnlyMaker { needs, later } => {
                 let (needs, maker, user) = (self.state(needs), self.name(first), self.name(second));
                 let others = self.others(&[], later, &user, "");
-                format!("{user} needs {needs}; it was not so initially, and only {maker} could make it so{others}")
+                let initially = self.initially();
+                format!(
+                    "{user} needs {needs}; this was not the case {initially}, and only {maker} could bring it about{others}"
+                )
             }
             Reason::MadeAgain { needs, undone, earlier, later } => {
                 let (undone, maker, user) = (*undone, first, second);
@@ -650,31 +746,34 @@ impl Teller {
                 let (needs, user, spoiler) = (self.state(needs), self.name(first), self.name(second));
                 let others = self.others(earlier, later, &user, &spoiler);
                 format!(
-                    "{user} needs {needs}; after {spoiler} it is not so, and nothing could make it so again{others}"
+                    "{user} needs {needs}; after {spoiler} this is not the case, and nothing could bring it about again{others}"
                 )
             }
             Reason::NoMaker { needs, first: initial } if needs.is_empty() => {
                 let user = self.name(first);
-                let begin = match self.begins_behind {
+                let (begin, others) = match self.begins_behind {
                     // That state may also hold values that the core leaves out, so the text names the operation
                     // instead.
-                    Some(begin) => format!("right after {}", self.name(begin)),
-                    None => format!("initially, in the state {}", shorten(initial)),
+                    Some(_) => (self.initially(), "no other call that matters"),
+                    None => {
+                        let state = self.is_in(Tense::Past, initial);
+                        (format!("initially, when {state}"), "no call made before it returned")
+                    }
                 };
                 format!(
                     "{user} could not have returned that {begin}, \
-                     and nothing that was called before it returned could, with its result, lead to a state in which it could"
+                     and {others} could, with its result, lead to a state in which it could"
                 )
             }
             Reason::NoMaker { needs, .. } => {
-                let (needs, user) = (self.state(needs), self.name(first));
-                format!("{user} needs {needs}; it was not so initially, and nothing could make it so")
+                let (needs, user, initially) = (self.state(needs), self.name(first), self.initially());
+                format!("{user} needs {needs}; this was not the case {initially}, and nothing could bring it about")
             }
             Reason::UsedUp { needs, at_first, user, used, makers, later } => {
                 let (needs, user, used) = (self.state(needs), self.name(*user), self.names(used));
                 let chances = self.chances(*at_first, makers);
                 let others = self.others(&[], later, &user, "");
-                format!("{user} needs {needs}, and so did {used} before it, which undid it; {chances}{others}")
+                format!("{user} needs {needs}; {used} needed this before it, and ended it; {chances}{others}")
             }
             Reason::UsedTooOften { needs, at_first, used, makers } => {
                 let (needs, used_names) = (self.state(needs), self.names(used));
@@ -682,10 +781,10 @@ impl Teller {
                 if used.len() == 1 {
                     format!("{used_names} needs {needs}; {chances}")
                 } else {
-                    format!("{used_names} each need {needs} and undo it; {chances}")
+                    format!("{used_names} each need {needs}, and each of them ends this; {chances}")
                 }
             }
-            Reason::Count(count) => self.count(count),
+            Reason::Count(count) => self.count(count, Some(second).filter(|second| *second != count.user)),
             Reason::CountInAll { what, initial, needed, users, is_more, others } => {
                 let users = self.names(users);
                 let (worse, better) = changes(*what, !is_more);
@@ -694,8 +793,9 @@ impl Teller {
                 } else {
                     format!("only {} could have {better}", self.names(others))
                 };
-                let needs = number(*what, *needed);
-                let parts: Vec<String> = at_first(*what, *initial).into_iter().chain([back]).collect();
+                let needs = needed_number(*what, *needed);
+                let initially = self.initially();
+                let parts: Vec<String> = at_first(*what, *initial, &initially).into_iter().chain([back]).collect();
                 format!("{users} each needed {needs} and {worse}; {}", parts.join(", and "))
             }
         }
@@ -703,12 +803,15 @@ impl Teller {
 
     /// Says when a state was established: initially, or by which operations.
     fn chances(&mut self, at_first: bool, makers: &[OpId]) -> String {
+        let initially = self.initially();
         match (at_first, makers) {
-            (true, []) => "it was so initially, and nothing could make it so again".to_owned(),
-            (false, []) => "it was not so initially, and nothing could make it so".to_owned(),
-            (true, makers) => format!("it was so initially, and only {} could make it so again", self.names(makers)),
+            (true, []) => format!("this was the case {initially}, and nothing could bring it about again"),
+            (false, []) => format!("this was not the case {initially}, and nothing could bring it about"),
+            (true, makers) => {
+                format!("this was the case {initially}, and only {} could bring it about again", self.names(makers))
+            }
             (false, makers) => {
-                format!("it was not so initially, and only {} could make it so", self.names(makers))
+                format!("this was not the case {initially}, and only {} could bring it about", self.names(makers))
             }
         }
     }
@@ -724,8 +827,8 @@ impl Teller {
         let (undone, user, maker) = (self.name(undone), self.name(user), self.name(maker));
         let others = self.others(earlier, later, &user, &undone);
         format!(
-            "{undone} came before {user}, which needs {needs}; after {undone} it is not so, \
-             and only {maker} could make it so again{others}"
+            "{undone} came before {user}, which needs {needs}; after {undone} this is not the case, \
+             and only {maker} could bring it about again{others}"
         )
     }
 
@@ -741,15 +844,17 @@ impl Teller {
         if text.is_empty() { String::new() } else { format!(" ({})", text.join(", ")) }
     }
 
-    fn count(&mut self, count: &Count) -> String {
+    /// Says why a number is not what an operation needs, or would not be if `other` came before it.
+    fn count(&mut self, count: &Count, other: Option<OpId>) -> String {
         let Count { what, initial, user, needed, too_little, before, maybe, later } = count;
         let user = self.name(*user);
         let (worse, better) = changes(*what, *too_little);
         let needs = match what {
             Counted::Values if *needed == 0 => self.empty().to_owned(),
-            what => format!("needs {}", number(*what, *needed)),
+            what => format!("needs {}", needed_number(*what, *needed)),
         };
-        let mut parts: Vec<String> = at_first(*what, *initial).into_iter().collect();
+        let initially = self.initially();
+        let mut parts: Vec<String> = at_first(*what, *initial, &initially).into_iter().collect();
         if !before.is_empty() {
             parts.push(format!("{}{} {worse} before it", self.names(before), each(before)));
         }
@@ -758,17 +863,21 @@ impl Teller {
             [] => format!("nothing could have {better} before it{others}"),
             maybe => format!("only {} could have {better} before it{others}", self.names(maybe)),
         });
-        format!("{user} {needs}; {}", parts.join(", and "))
+        let if_other = other.map_or_else(String::new, |other| {
+            format!(", which is not enough if {} {worse} before it, too", self.name(other))
+        });
+        format!("{user} {needs}; {}{if_other}", parts.join(", and "))
     }
 
     fn tell_places<Ret: Display>(&mut self, none: &NoPlace<Ret>, is_nested: bool) {
         let NoPlace { op, before, open, places, more } = none;
+        let tense = if is_nondeterministic(none) { Tense::Possible } else { Tense::Present };
         let name = self.name(*op);
         if let ([Place { order, state, results, then: None }], 0) = (places.as_slice(), more) {
             // All possible places have the same state.
             let when = match (order.as_slice(), is_nested) {
                 ([], true) => "But then".to_owned(),
-                ([], false) => "Initially,".to_owned(),
+                ([], false) => format!("{},", capitalized(&self.initially())),
                 (order, true) => format!("But then, after {},", self.in_order(order)),
                 (order, false) => format!("After {},", self.in_order(order)),
             };
@@ -776,10 +885,11 @@ impl Teller {
             let whether = if others.is_empty() {
                 String::new()
             } else {
-                format!(", whether or not {} took effect before", self.names(&others))
+                format!(", whether or not {} took effect by then", self.names(&others))
             };
-            let (state, what) = (shorten(state), would(results));
-            self.say(format!("{when} the state is {state}{whether}, and {name} {what}"));
+            let tense = if order.is_empty() && !is_nested { Tense::Present } else { tense };
+            let (is_in, what) = (self.is_in(tense, state), would(results));
+            self.say(format!("{when} {is_in}{whether}, and {name} {what}"));
             return;
         }
         let then = if is_nested { "But then " } else { "" };
@@ -790,11 +900,13 @@ impl Teller {
         };
         // An operation in `open` may have returned earlier than this one; then it took effect before it or not at all.
         let wherever = |teller: &mut Self, what: &str| match open.as_slice() {
-            [] => format!("{wherever} {what} is put, something is wrong"),
+            [] => format!("{wherever} {what} is placed, there is no legal order"),
             [one] => {
-                format!("{whether} or not {} took effect before {what}, something is wrong", teller.name(*one))
+                format!("{whether} or not {} took effect before {what}, there is no legal order", teller.name(*one))
             }
-            open => format!("{whichever} of {} took effect before {what}, something is wrong", teller.names(open)),
+            open => {
+                format!("{whichever} of {} took effect before {what}, there is no legal order", teller.names(open))
+            }
         };
         let sentence = if before.is_empty() {
             format!("{then}{}", wherever(self, &name))
@@ -805,25 +917,26 @@ impl Teller {
         self.say(sentence);
         let outer = self.indent.clone();
         for Place { order, state, results, then } in places {
+            let tense = if order.is_empty() && !is_nested { Tense::Present } else { tense };
             let order = match order.as_slice() {
-                [] if is_nested => "As things are then,".to_owned(),
-                [] => "Initially,".to_owned(),
+                [] if is_nested => "Right after that,".to_owned(),
+                [] => format!("{},", capitalized(&self.initially())),
                 order => format!("After {},", self.in_order(order)),
             };
-            let state = shorten(state);
+            let is_in = self.is_in(tense, state);
             let what = if then.is_some() { "can return that".to_owned() } else { would(results) };
-            self.say(format!("{order} the state is {state}, and it {what}"));
+            self.say(format!("{order} {is_in}, and it {what}"));
             self.indent = format!("{outer}  ");
             match then {
                 Some(Some(then)) => self.tell_places(then, true),
-                Some(None) => self.say("But then there is no order for the rest".to_owned()),
+                Some(None) => self.say("But then there is no order for the other calls".to_owned()),
                 None => {}
             }
             self.indent.clone_from(&outer);
         }
         if *more > 0 {
-            let states = plural(i64::try_from(*more).unwrap_or(i64::MAX), "further state");
-            self.say(format!("Nor can it return that in the {states} that there may be"));
+            let states = plural(i64::try_from(*more).unwrap_or(i64::MAX), "other state");
+            self.say(format!("Nor can it return that in the {states} that these calls can reach"));
         }
         let name = self.name(*op);
         self.say(format!("So there is no place for {name}"));
@@ -835,6 +948,12 @@ impl Teller {
         let names = names.join(", then ");
         if first > 0 { format!("{first} others, then {names}") } else { names }
     }
+}
+
+/// Returns text with its first letter in upper case.
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Returns " each" if there are several operations.
@@ -862,13 +981,24 @@ fn number(what: Counted, number: i64) -> String {
     }
 }
 
+/// Returns the number that an operation needs. "It needs no readers" could mean that it does not need any.
+fn needed_number(what: Counted, needed: i64) -> String {
+    let counted = number(what, needed);
+    match what {
+        Counted::Permits if needed == 0 => format!("the semaphore to have {counted}"),
+        Counted::Readers | Counted::Writers => format!("the lock to have {counted}"),
+        Counted::Values => format!("the object to hold {counted}"),
+        Counted::Permits | Counted::Total => counted,
+    }
+}
+
 /// Says what the initial count was, if that is worth mentioning.
-fn at_first(what: Counted, initial: i64) -> Option<String> {
+fn at_first(what: Counted, initial: i64, initially: &str) -> Option<String> {
     match (what, initial) {
         (Counted::Readers | Counted::Writers | Counted::Values, 0) => None,
-        (Counted::Total, initial) => Some(format!("it was {initial} initially")),
-        (what, 1) => Some(format!("there was {} initially", number(what, 1))),
-        (what, initial) => Some(format!("there were {} initially", number(what, initial))),
+        (Counted::Total, initial) => Some(format!("it was {initial} {initially}")),
+        (what, 1) => Some(format!("there was {} {initially}", number(what, 1))),
+        (what, initial) => Some(format!("there were {} {initially}", number(what, initial))),
     }
 }
 
@@ -876,17 +1006,17 @@ fn at_first(what: Counted, initial: i64) -> Option<String> {
 fn changes(what: Counted, too_little: bool) -> (&'static str, &'static str) {
     let (more, had_more) = match what {
         Counted::Permits => ("gave one back", "given one back"),
-        Counted::Readers => ("took the lock to read", "taken the lock to read"),
-        Counted::Writers => ("took the lock to write", "taken the lock to write"),
+        Counted::Readers => ("acquired the read lock", "acquired the read lock"),
+        Counted::Writers => ("acquired the write lock", "acquired the write lock"),
         Counted::Values => ("put one in", "put one in"),
         Counted::Total => ("added one", "added one"),
     };
     let (less, had_less) = match what {
         Counted::Permits => ("took one", "taken one"),
-        Counted::Readers => ("gave the lock back from reading", "given it back from reading"),
-        Counted::Writers => ("gave the lock back from writing", "given it back from writing"),
+        Counted::Readers => ("released the read lock", "released the read lock"),
+        Counted::Writers => ("released the write lock", "released the write lock"),
         Counted::Values => ("took one out", "taken one out"),
-        Counted::Total => ("took one away", "taken one away"),
+        Counted::Total => ("subtracted one", "subtracted one"),
     };
     if too_little { (less, had_more) } else { (more, had_less) }
 }

@@ -41,7 +41,7 @@ pub fn render(report: &Report, style: Style) -> String {
 pub fn render_explanation(report: &Report, style: Style) -> String {
     let mut out = render_head(report, style);
     if let Some(story) = &report.core {
-        render_story(&mut out, story, style);
+        render_story(&mut out, story, style, MORE_TIME);
     }
     render_sentences(&mut out, report, style);
     out
@@ -52,23 +52,47 @@ pub fn render_explanation(report: &Report, style: Style) -> String {
 pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
     let mut out = render_head(report, style);
     out.push_str(picture);
+    render_details(&mut out, report, style, MORE_TIME);
+    out
+}
+
+/// Renders the report without the [reason](Report::reason), for a reader who has been told the reason already.
+#[doc(hidden)]
+pub fn render_below_reason(report: &Report, style: Style) -> String {
+    let mut out = render_verdict(report, style);
+    render_notes(&mut out, report);
+    render_details(&mut out, report, style, "");
+    out
+}
+
+/// Renders everything but the verdict and the reason; `more_time` is what to do if a core took too long.
+fn render_details(out: &mut String, report: &Report, style: Style, more_time: &str) {
     match &report.finding {
         Finding::Rejected(rejection) => match &rejection.quasi {
-            Some(quasi) => render_quasi(&mut out, rejection, quasi),
-            None => render_rejection(&mut out, rejection),
+            Some(quasi) => render_quasi(out, rejection, quasi),
+            None => render_rejection(out, rejection),
         },
-        Finding::Stuck(stall) => render_stall(&mut out, stall),
+        Finding::Stuck(stall) => render_stall(out, stall),
         Finding::Accepted | Finding::Unknown(_) => {}
     }
     if let Some(story) = &report.core {
-        render_story(&mut out, story, style);
+        render_story(out, story, style, more_time);
     }
-    render_sentences(&mut out, report, style);
-    out
+    render_sentences(out, report, style);
 }
 
 /// Renders the verdict, and the reason in one sentence.
 fn render_head(report: &Report, style: Style) -> String {
+    let mut out = render_verdict(report, style);
+    if let Some(reason) = report.reason() {
+        let _ = writeln!(out, "  {}", style.paint(BOLD, &reason));
+    }
+    render_notes(&mut out, report);
+    out
+}
+
+/// Renders the line with the verdict.
+fn render_verdict(report: &Report, style: Style) -> String {
     let color = match &report.finding {
         Finding::Accepted => GREEN,
         Finding::Rejected(_) | Finding::Stuck(_) => RED,
@@ -87,13 +111,13 @@ fn render_head(report: &Report, style: Style) -> String {
     if let (Some(criterion), Finding::Accepted) = (&report.stats.criterion, &report.finding) {
         let _ = writeln!(out, "  it is {criterion}");
     }
-    if let Some(reason) = report.reason() {
-        let _ = writeln!(out, "  {}", style.paint(BOLD, &reason));
-    }
+    out
+}
+
+fn render_notes(out: &mut String, report: &Report) {
     for note in &report.notes {
         let _ = writeln!(out, "  note: {note}");
     }
-    out
 }
 
 fn render_sentences(out: &mut String, report: &Report, style: Style) {
@@ -134,38 +158,46 @@ fn wrap(out: &mut String, sentence: &str) {
 /// The heading above a core.
 const CORE: &str = "the core: these calls have no order, whether or not other calls took effect:";
 
-fn render_story(out: &mut String, story: &Story, style: Style) {
+/// What to do on the command line if a core took too long.
+const MORE_TIME: &str = "; raise --core-timeout";
+
+fn render_story(out: &mut String, story: &Story, style: Style, more_time: &str) {
     let widths = Widths::of(story.operations.iter().map(|told| &told.line).chain(&story.begins_behind));
     let _ = writeln!(out, "  {}", style.paint(BOLD, CORE));
     if let Some(first) = &story.begins_behind {
-        render_line(out, first, &widths, "  (what returned before its call does not matter)");
+        render_line(out, first, &widths, "  (calls that returned before it was called do not matter)");
     }
     for Told { line, in_core, in_part, .. } in story.operations.iter().filter(|told| !told.begins) {
         let note = match (in_core, in_part) {
             (true, false) => "",
-            (true, true) => "  (in part)",
-            (false, false) => "  (left out, but the explanation names it)",
-            (false, true) => "  (in part; left out, but the explanation names it)",
+            (true, true) => "  (only the part that matters)",
+            (false, false) => "  (left out, but named in the explanation)",
+            (false, true) => "  (left out, but named in the explanation; only the part that matters)",
         };
         render_line(out, line, &widths, note);
     }
     match story.left_out.len() {
         0 => {}
-        1 => out
-            .push_str("  1 call is left out: it took effect in its interval with its result, if any, or not at all\n"),
+        1 => out.push_str(
+            "  1 call is left out: it makes no difference whether it took effect, in its interval and with its result\n",
+        ),
         more => {
             let _ = writeln!(
                 out,
-                "  {more} calls are left out: each took effect in its interval with its result, if any, or not at all"
+                "  {more} calls are left out: it makes no difference which of them took effect, each in its interval and with \
+                 its result"
             );
         }
     }
     if story.undecided > 0 {
         let steps = count(story.undecided, "step");
-        let _ = writeln!(out, "  it may not be minimal: {steps} could not be decided in time; raise --core-timeout");
+        let _ = writeln!(
+            out,
+            "  the core may not be minimal: {steps} of shrinking could not be decided in time{more_time}"
+        );
     }
     if !story.confirmed {
-        out.push_str("  it was not judged by itself, for want of time; raise --core-timeout\n");
+        let _ = writeln!(out, "  there was no time left to judge the core by itself{more_time}");
     }
 }
 
@@ -182,7 +214,7 @@ fn render_stall(out: &mut String, stall: &Stall) {
     for line in before {
         render_line(out, line, &widths, bracket(line));
     }
-    out.push_str("  then these should have synchronized:\n");
+    out.push_str("  then these could have synchronized, but did not all return:\n");
     for line in anticipated {
         render_line(out, line, &widths, bracket(line));
     }
@@ -201,7 +233,7 @@ fn bracket(line: &Line) -> &'static str {
 fn render_rejection(out: &mut String, rejection: &Rejection) {
     let widths = Widths::of(rejection.before.iter().chain(&rejection.open).chain(&rejection.conflict));
     match (rejection.before.len(), rejection.before_total) {
-        (0, _) => out.push_str("  no operation took effect before it\n"),
+        (0, _) => out.push_str("  no operation had to take effect before it\n"),
         (shown, total) if shown == total => out.push_str("  the operations before it, in an order that works:\n"),
         (shown, total) => {
             let _ = writeln!(
@@ -247,7 +279,7 @@ fn render_quasi(out: &mut String, rejection: &Rejection, quasi: &QuasiRejection)
         let what = if rejection.before_total == 0 {
             "these operations contradict each other"
         } else {
-            "out of reach after it"
+            "no order was found for these operations after that"
         };
         let _ = writeln!(out, "  {what}{part}:");
     }
@@ -271,14 +303,16 @@ impl Widths {
 }
 
 fn render_line(out: &mut String, line: &Line, widths: &Widths, note: &str) {
-    let Line { place, process, result, .. } = line;
+    let Line { place, process, result, events, .. } = line;
     let _ = write!(out, "    {place:<0$}  process {process:<1$}  ", widths.place, widths.process);
     out.push_str(&line.shown());
     match result {
         Some(result) => {
             let _ = write!(out, " -> {}", shorten(result));
         }
-        None => out.push_str("  (never returned)"),
+        None if events.1.is_none() => out.push_str("  (never returned)"),
+        // It returned, but its result does not matter.
+        None => {}
     }
     let _ = writeln!(out, "{note}");
 }

@@ -246,7 +246,7 @@ mod horn_and_kroening {
         let early = sequential([(SetOp::Size, SetRet::Size(0)), (SetOp::Contains(1), SetRet::Bool(true))]);
         let judgment = check(&Set::new(), &early, &Config::new());
         assert!(judgment.verdict.is_rejected());
-        assert!(judgment.stats.choice.is_some_and(|choice| choice.contains("without what spans keys")));
+        assert!(judgment.stats.choice.is_some_and(|choice| choice.contains("without operations that span keys")));
     }
 
     /// An array that is read and written by index, as a map.

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use trueline::drive::Random;
-use trueline::history::{History, Interval, OpId, Outcome, from_intervals};
+use trueline::history::{History, Interval, OpId, Operation, Outcome, from_intervals};
 use trueline::judge::argument;
 use trueline::judge::shrink::{self, Limits};
 use trueline::spec::Spec;
-use trueline::verdict::{Argument, Before, Core, End, Ground, Member, NoPlace, Proof};
+use trueline::verdict::{Argument, Before, Core, End, Ground, Member, NoPlace, Proof, Role};
 use trueline::view::prose;
 
 use crate::families::{self, Family, Op, Ret, history};
@@ -317,6 +317,7 @@ impl Tally {
         let argument = argument::of_core(&spec, &core).expect("small cores are explained");
         let sentences = tell::<F>(history, &core, &argument);
         assert!(!sentences.is_empty());
+        check_words(history, &core, &argument, &sentences);
         self.specific += u32::from(argument.is_specific());
         self.count(&argument.proof);
         if core.history.len() > MOST_ENUMERATED {
@@ -332,6 +333,29 @@ impl Tally {
             eprintln!("{argument:?}\n{}", sentences.join("\n"));
             std::panic::resume_unwind(panic);
         }
+    }
+}
+
+/// Checks what the sentences say about the calls that the core's history leaves out.
+fn check_words<Op, Ret>(history: &History<Op, Ret>, core: &Core<Op, Ret>, argument: &Argument<Ret>, said: &[String]) {
+    let is_member = |id: OpId| core.members.iter().any(|member| member.id == id);
+    if core.begins_behind.is_some_and(|first| !is_member(first)) {
+        // The argument does not begin with the initial state.
+        assert!(!said.iter().any(|sentence| sentence.contains("nitially")), "{said:?}");
+    }
+    // The states of the core's history are not those of the object if other calls may have changed the object.
+    let last = core.members.iter().filter(|member| matches!(member.role, Role::Completed));
+    let last = last.filter_map(|member| member.events.1).max().expect("one is refused");
+    let is_over = |operation: &Operation<Op, Ret>| {
+        let returned = |first| operation.return_position().is_some_and(|ret| ret < history[first].call_position());
+        core.begins_behind.is_some_and(returned)
+    };
+    let is_ignored = |(id, operation): (OpId, &Operation<Op, Ret>)| {
+        operation.call_position() < last && !is_over(operation) && core.begins_behind != Some(id) && !is_member(id)
+    };
+    if !argument.is_specific() && (0..).map(OpId).zip(history.operations()).any(is_ignored) {
+        let note = "All other calls, with their results, make no difference";
+        assert!(said.iter().any(|sentence| sentence.starts_with(note)), "{said:?}");
     }
 }
 

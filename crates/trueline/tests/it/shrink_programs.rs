@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use trueline::drive::systematic::Search;
@@ -65,8 +67,13 @@ fn two_pops_of_one_value_are_three_calls() {
         assert!(smallest_programs.contains(&&*smallest.program), "{failure}");
         assert_eq!(smallest.of_calls, 9);
         assert_eq!(failure.history.len(), 3, "the report is about the smallest: {failure}");
-        assert!(failure.to_string().contains("(3 of 9 calls, with one less, no schedule"), "{failure}");
+        assert!(
+            failure.to_string().contains("(3 of 9 calls, without any one of these calls, no schedule"),
+            "{failure}"
+        );
         assert!(!failure.steps.is_empty());
+        let refusals = failure.report().matches("but could only have returned").count();
+        assert_eq!(refusals, 1, "the report tells the refusal once: {failure}");
     }
 }
 
@@ -383,7 +390,24 @@ fn what_a_worker_relies_on_is_not_left_out() {
         let failure = failure(outcome);
         assert!(matches!(failure.kind, FailureKind::Panicked { .. }), "{failure}");
         assert!(failure.smallest.is_none(), "{failure}");
+        let remark = "the program was not shrunk, because a smaller one might fail for another reason";
+        assert!(failure.report().contains(remark), "{failure}");
     }
+}
+
+#[test]
+fn a_report_says_that_a_run_did_not_fail_again() {
+    let fails = Arc::new(AtomicBool::new(true));
+    let test = trueline::test(|| ())
+        .model(())
+        .operation("read", (), move |(), ()| u8::from(fails.swap(false, Relaxed)), |(), ()| 0)
+        .runs(1)
+        .shrink_for(Duration::from_millis(100))
+        .forgetful();
+    let failure = failure(test.outcome());
+    assert!(failure.smallest.is_none(), "{failure}");
+    let remark = "the program was not shrunk, because it did not fail again within the time for shrinking";
+    assert!(failure.report().contains(remark), "{failure}");
 }
 
 fn shrunk_for(time: Duration) -> Option<Smallest> {

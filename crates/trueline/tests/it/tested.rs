@@ -263,11 +263,13 @@ mod explored {
                 let FailureKind::Broken { place: found, how } = &failure.kind else { panic!("{place}: {failure}") };
                 assert_eq!(*found, named, "{failure}");
                 assert!(how.contains(if blocks { "did not return within" } else { "panicked: hostile" }), "{failure}");
+                let names_operation = how.contains("(in the operation `");
+                assert_eq!(names_operation, named == "the model" && !blocks, "{failure}");
             }
             // The failure itself is known, but not the explanation by the model.
             let failure = explored(Hostile { place: "debug", blocks });
             assert_eq!(failure.kind, FailureKind::NotLinearizable, "{failure}");
-            assert!(failure.to_string().contains("nothing more is known about it"), "{failure}");
+            assert!(failure.to_string().contains("the failure could not be explained"), "{failure}");
         }
         let failure = explored(Hostile { place: "arguments", blocks: true });
         assert!(matches!(failure.kind, FailureKind::Broken { place: "generating arguments", .. }), "{failure}");

@@ -509,7 +509,7 @@ impl Controller {
         if *ending == Ending::Redundant {
             self.state.borrow_mut().mode = Mode::Draining;
             let mut before = 0;
-            // A task may wait for something that another one does.
+            // A task may have to wait until another task has ended, so try again as long as some task ends.
             while self.unfinished() != before {
                 before = self.unfinished();
                 members(before).for_each(go);

@@ -202,7 +202,7 @@ impl Reduced {
         }
         let comes_before = |first: usize, second: usize| {
             let Taken { transition, position, .. } = &self.steps[first];
-            // A task that was started later is not in it.
+            // The clock has no entry for tasks that were started later.
             self.clocks[second].get(transition.task).is_some_and(|known| known >= position)
         };
         // The transitions between the two that do not have to come after `earlier`: they can come before it, in their

@@ -41,7 +41,7 @@ pub(super) fn search<S: IntervalSpec>(
 ) -> Result<Option<Vec<IntervalStep>>, LimitKind> {
     let ops: Vec<OpId> = task.executions().collect();
     if ops.len() > MOST {
-        return Err(LimitKind::Refused("the history has too many executions for all sets of them to be tried"));
+        return Err(LimitKind::Refused("it has too many executions to try all sets of them"));
     }
     let mut todo: Vec<Reached<S>> = vec![Reached { state: task.spec.initial(), begun: 0, ended: 0, steps: Vec::new() }];
     let mut seen: HashSet<(S::State, u32, u32)> = HashSet::new();

@@ -107,8 +107,9 @@ pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config
         Algorithm::Auto => check(spec, history, IntervalAlgorithm::Search, &config.budget),
         Algorithm::Brute => check(spec, history, IntervalAlgorithm::Brute, &config.budget),
         _ => {
-            let kind =
-                LimitKind::Refused("its operations take effect in several steps, which auto and brute can judge");
+            let kind = LimitKind::Refused(
+                "its operations take effect in several steps, which only the algorithms auto and brute can judge",
+            );
             let events = u32::try_from(history.events().len()).unwrap_or(u32::MAX);
             let verdict = Verdict::Unknown(Limit { kind, event: 0, events });
             Judgment { verdict, stats: Stats { partitions: history.object_count(), ..Stats::default() } }

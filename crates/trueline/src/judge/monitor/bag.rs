@@ -58,7 +58,7 @@ fn count(input: &Input) -> Answer {
             Standard::Take(Taken::Value(_)) if span.ret != NEVER => at[span.ret as usize] = op,
             Standard::Take(_) if span.ret == NEVER => {}
             Standard::Take(_) => return Answer::Refused("an operation returned, but its result is not known"),
-            _ => return Answer::Refused("there are operations of another type"),
+            _ => return Answer::Refused("it has operations that the algorithm does not support"),
         }
     }
     // For each value, the number of puts that were called, minus the number of takes that returned.

@@ -170,7 +170,9 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         self.values = vec![Value::UNSEEN; self.input.values as usize];
         let mut pending = Vec::new();
         for (op, span) in (0..).zip(&self.input.spans) {
-            let Some(role) = (self.role)(span) else { return Err(Stop::Refused("an operation of another type")) };
+            let Some(role) = (self.role)(span) else {
+                return Err(Stop::Refused("it has operations that the algorithm does not support"));
+            };
             if let Role::Change { new, .. } = role {
                 if let Some(new) = new {
                     let repeated = self.value(new).writer != NONE || self.input.initial == Some(new);
@@ -220,7 +222,9 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
             value.writer != NONE && matches!(self.role_of(value.writer), Role::Change { old: Old::Unknown, .. })
         };
         if self.values.iter().any(unknown) {
-            return Err(Stop::Refused("an operation never returned, what it found is unknown, what it left was seen"));
+            return Err(Stop::Refused(
+                "an operation that never returned replaced an unknown value by one that was read",
+            ));
         }
         Ok(())
     }
@@ -280,7 +284,11 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
                     // Either no operation wrote the value, so the remove had no effect, or it ended a chain none of
                     // which returned.
                     Err(_) | Ok(Role::Change { old: Old::Nothing, .. }) => continue,
-                    Ok(_) => return Err(Stop::Refused("a remove and what it removed never returned")),
+                    Ok(_) => {
+                        return Err(Stop::Refused(
+                            "a remove never returned, and neither did the operation whose value it removed",
+                        ));
+                    }
                 }
             }
             if self.value(old).next != NONE {
@@ -288,7 +296,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
                 continue;
             }
             if self.remove != NONE {
-                return Err(Stop::Refused("of the removes that never returned, only some have known results"));
+                return Err(Stop::Refused("some removes that never returned have known results, and others do not"));
             }
             self.value(old).next = op;
             self.changes += 1;
@@ -329,7 +337,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         }
         if self.remove != NONE {
             if several {
-                return Err(Stop::Refused("several values may have been taken by removes that never returned"));
+                return Err(Stop::Refused("removes that never returned may have removed one of several values"));
             }
             if let Some((head, last)) = unended {
                 // The remove may as well have been the earliest one; and if none took effect, it can take effect at the

@@ -219,7 +219,7 @@ impl Container {
 /// O(n) for n operations and values.
 pub(super) fn collect(input: &Input, role: impl Fn(&Standard<ValueId>) -> Option<Role>) -> Result<Container, Answer> {
     if input.events >= NEVER - 1 {
-        return Err(Answer::Refused("there are too many events"));
+        return Err(Answer::Refused("it has too many events"));
     }
     let mut values = vec![Value::ABSENT; input.values as usize];
     let (mut empties, mut pending, mut looks) = (Vec::new(), Vec::new(), 0usize);
@@ -227,7 +227,7 @@ pub(super) fn collect(input: &Input, role: impl Fn(&Standard<ValueId>) -> Option
     let mut twice: Option<(u32, [u32; 2])> = None;
     for (op, span) in (0u32..).zip(&input.spans) {
         let returned = span.ret != NEVER;
-        let role = role(&span.what).ok_or(Answer::Refused("there are operations of another type"))?;
+        let role = role(&span.what).ok_or(Answer::Refused("it has operations that the algorithm does not support"))?;
         match role {
             Role::Add(id) => {
                 let value = &mut values[id.index()];
@@ -446,7 +446,7 @@ pub(super) fn complete(
         (0..less).try_fold(1usize, |choices, used| choices.checked_mul(more - used))
     };
     if choices.and_then(|choices| choices.checked_mul(input.spans.len())).is_none_or(|work| work > MOST_WORK) {
-        return Answer::Refused("there are too many ways in which removes that never returned may have gone");
+        return Answer::Refused("there are too many possible results of the removes that never returned");
     }
     let mut choice = Choice { input, pending, used: vec![false; unremoved.len()], unremoved, conflicts: Vec::new() };
     match choice.try_all(&container, 0, &decide) {

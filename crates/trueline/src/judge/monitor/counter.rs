@@ -42,7 +42,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
             Standard::Count(_) if span.ret == NEVER => continue,
             Standard::Count(number) if number < 0 => return Answer::Rejected(vec![op]),
             Standard::Count(_) => {}
-            _ => return Answer::Refused("an operation of another type"),
+            _ => return Answer::Refused("it has operations that the algorithm does not support"),
         }
         at[span.call as usize] = op << 1;
         if span.ret != NEVER {

@@ -64,7 +64,9 @@ impl Slots {
                         pending.push(op);
                         continue;
                     }
-                    let Some(found) = found else { return Err(Answer::Refused("a result is missing")) };
+                    let Some(found) = found else {
+                        return Err(Answer::Refused("an operation returned, but its result is not known"));
+                    };
                     if found < 0 {
                         return Err(Answer::Rejected(vec![op]));
                     }
@@ -73,14 +75,14 @@ impl Slots {
                 Standard::Count(_) if span.ret == NEVER => continue,
                 Standard::Count(seen) if seen < 0 => return Err(Answer::Rejected(vec![op])),
                 Standard::Count(seen) => seen,
-                _ => return Err(Answer::Refused("an operation of another type")),
+                _ => return Err(Answer::Refused("it has operations that the algorithm does not support")),
             };
             if reached > needed.0 {
                 needed = (reached, op);
             }
         }
         if known && unknown {
-            return Err(Answer::Refused("of the increments that never returned, only some have known results"));
+            return Err(Answer::Refused("some increments that never returned have known results, and others do not"));
         }
         let (needed, because) = needed;
         if needed > increments {

@@ -59,7 +59,9 @@ pub(super) fn alternation(input: &Input, part: impl Fn(usize, &Span) -> Option<P
     let mut problem = Problem::with_capacity(input.spans.len(), input.events as usize);
     problem.at.resize(input.events as usize, NONE);
     for (op, span) in input.spans.iter().enumerate() {
-        let Some(part) = part(op, span) else { return Answer::Refused("an operation of another type") };
+        let Some(part) = part(op, span) else {
+            return Answer::Refused("it has operations that the algorithm does not support");
+        };
         let kind = match part {
             Part::Flip(to) => FLIP | u8::from(to),
             Part::Sees(state) => u8::from(state),

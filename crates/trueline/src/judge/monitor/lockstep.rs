@@ -201,14 +201,16 @@ pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut() -> bool) -> Option<An
                 return Some(Answer::Refused("an operation returned, but its result is not known"));
             }
             Standard::Front(_) if span.ret == NEVER => continue,
-            Standard::Front(_) => return Some(Answer::Refused("there are operations that look")),
-            _ => return Some(Answer::Refused("there are operations of another type")),
+            Standard::Front(_) => {
+                return Some(Answer::Refused("it has operations that read without removing, such as peek"));
+            }
+            _ => return Some(Answer::Refused("it has operations that the algorithm does not support")),
         };
         let op = Op { span: index, call: span.call, ret: span.ret, what };
         if span.ret == NEVER { ops.optional.push(op) } else { ops.returned.push(op) }
     }
     if enqueues.optional.len().max(dequeues.optional.len()) > MOST_OPTIONAL {
-        return Some(Answer::Refused("there are too many operations that never returned"));
+        return Some(Answer::Refused("it has too many operations that never returned"));
     }
     enqueues.sort_optional();
     dequeues.sort_optional();

@@ -42,7 +42,7 @@ pub(in crate::judge) fn judge(
     };
     let bytes = worker.reader.bytes() + BYTES * worker.reader.ids.len();
     if meter.allocate(bytes).is_err() {
-        return Err("the memory does not suffice");
+        return Err("there is not enough memory");
     }
     let mut go_on = || match meter.configuration() {
         Ok(()) => true,

@@ -40,7 +40,7 @@ fn role(what: &Standard<ValueId>) -> Option<Role> {
 /// Judges a priority queue whose values are distinct. `Input::rank` has their priorities, the least first.
 pub(crate) fn judge(input: &Input) -> Answer {
     if input.rank.len() < input.values as usize {
-        return Answer::Refused("the values have no order");
+        return Answer::Refused("the order of the values is not known");
     }
     match container::collect(input, role) {
         Ok(container) => container::complete(input, container, false, |container| decide(input, container)),

@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
             return Err("the operations are not all of one type");
         }
         match not_read {
-            Some(NotRead::NotStandard) => return Err("an operation is not one that monitors know"),
+            Some(NotRead::NotStandard) => return Err("it has operations that monitors do not support"),
             Some(NotRead::OtherKey) => return Err("the operations are not all on one key"),
             None => {}
         }

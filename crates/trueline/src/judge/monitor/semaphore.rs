@@ -26,7 +26,7 @@ pub(crate) fn judge(input: &Input, permits: u64) -> Answer {
         let position = match span.what {
             Standard::Acquire => span.ret,
             Standard::Release => span.call,
-            _ => return Answer::Refused("an operation of another type"),
+            _ => return Answer::Refused("it has operations that the algorithm does not support"),
         };
         if position != NEVER {
             points[position as usize] = op;

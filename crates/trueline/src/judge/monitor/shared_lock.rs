@@ -29,11 +29,11 @@ pub(crate) fn judge(input: &Input) -> Answer {
     let owners = match Owners::find(input) {
         Ok(Some(owners)) => owners,
         Ok(None) if input.spans.is_empty() => return Answer::Accepted(Vec::new()),
-        Ok(None) => return Answer::Refused("the operations have no owners"),
+        Ok(None) => return Answer::Refused("the owners of the locks are not known"),
         Err(why) => return Answer::Refused(why),
     };
     if input.spans.iter().any(|span| span.what == Standard::LockFailed) {
-        return Answer::Refused("an operation of another type");
+        return Answer::Refused("it has operations that the algorithm does not support");
     }
     match holds(input, &owners) {
         Ok(Ok(order)) => Answer::Accepted(order),
@@ -87,12 +87,12 @@ fn points(input: &Input, owners: &Owners) -> Result<(Vec<u32>, Vec<u32>), &'stat
             Standard::LockShared { .. } => (true, true),
             Standard::UnlockShared { .. } => (false, true),
             Standard::LockFailed => continue,
-            _ => return Err("an operation of another type"),
+            _ => return Err("it has operations that the algorithm does not support"),
         };
         let lock = &mut held_by[owners.of(op)];
         if locks {
             if *lock != NONE {
-                return Err("an owner locks what it holds");
+                return Err("an owner acquires a lock that it holds already");
             }
             *lock = op;
             if span.ret != NEVER {
@@ -101,7 +101,7 @@ fn points(input: &Input, owners: &Owners) -> Result<(Vec<u32>, Vec<u32>), &'stat
         } else {
             let held = std::mem::replace(lock, NONE);
             if held == NONE || shared != matches!(input.spans[held as usize].what, Standard::LockShared { .. }) {
-                return Err("an owner unlocks what it does not hold");
+                return Err("an owner releases a lock that it does not hold");
             }
             partners[held as usize] = op;
             points[span.call as usize] = op;

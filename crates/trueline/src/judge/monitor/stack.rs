@@ -636,7 +636,7 @@ fn stuck(input: &Input, container: &Container, peeled: &[u32]) -> Answer {
         }
     }
     let (values, mut operations) = fewest.unwrap_or_else(|| {
-        // All remaining values, with all their operations.
+        // Use all remaining values, with all their operations.
         let looks = left.iter().flat_map(|value| container.looks(*value as usize)).copied().collect();
         (left, looks)
     });

@@ -28,11 +28,13 @@ pub(super) fn search(
     meter: &mut Meter,
 ) -> Result<QuasiFound, LimitKind> {
     if task.len() > MOST_OPERATIONS {
-        return Err(LimitKind::Refused("it has too many operations to try out the definition"));
+        return Err(LimitKind::Refused("it has too many operations to try all orders"));
     }
     let optional: Vec<u32> = task.operations().filter(|op| !task.must(*op)).collect();
     if optional.len() > MOST {
-        return Err(LimitKind::Refused("too many operations never returned for all choices of them to be tried"));
+        return Err(LimitKind::Refused(
+            "too many operations never returned to try all choices of those that took effect",
+        ));
     }
     let mut longest = Vec::new();
     for chosen in 0_u32..1 << optional.len() {

@@ -51,12 +51,12 @@ impl Default for Optimizations {
 }
 
 impl Optimizations {
-    /// Both optimizations.
+    /// Returns the settings with both optimizations.
     pub const fn all() -> Self {
         Self { histories: true, sequences: true }
     }
 
-    /// Neither optimization.
+    /// Returns the settings without optimizations.
     pub const fn none() -> Self {
         Self { histories: false, sequences: false }
     }
@@ -103,7 +103,9 @@ pub(super) fn search(
 ) -> Result<QuasiFound, LimitKind> {
     let optional: Vec<u32> = task.operations().filter(|op| !task.must(*op)).collect();
     if optional.len() > 20 {
-        return Err(LimitKind::Refused("too many operations never returned for all choices of them to be tried"));
+        return Err(LimitKind::Refused(
+            "too many operations never returned to try all choices of those that took effect",
+        ));
     }
     let mut search =
         Enumeration { task, legal, numbers, looked, counts, meter, permuted: Vec::new(), longest: Vec::new() };

@@ -228,7 +228,7 @@ pub fn judge<S: Spec + ?Sized>(
         Algorithm::Brute => QuasiAlgorithm::Brute,
         _ => {
             return judge_typed(spec, history, semantics, &config.budget, &mut |judge| {
-                let refused = LimitKind::Refused("quasi linearizability is judged by auto or brute");
+                let refused = LimitKind::Refused("only the algorithms auto and brute can judge quasi linearizability");
                 let verdict = Verdict::Unknown(judge.limit(refused));
                 judge.judgment(verdict, &config.algorithm.to_string(), Instant::now())
             });
@@ -291,7 +291,9 @@ impl<'a> QuasiJudge<'a> {
             return Some(LimitKind::Refused("it has operations that never returned"));
         }
         if self.criterion.serial.is_some() && !frame.operations().all(|op| self.case.has_result(op)) {
-            return Some(LimitKind::Refused("serial histories have results, and some operation has none"));
+            return Some(LimitKind::Refused(
+                "it is compared with serial histories, so each operation needs a result, but some have none",
+            ));
         }
         None
     }

@@ -285,10 +285,11 @@ struct Store<M> {
     table_bytes: usize,
     /// The heap bytes of masks since the start of the level.
     mask_bytes: usize,
-    /// A configuration with more of these bits is better: observers that are satisfied, blind writes that are settled.
+    /// Of two configurations, the one with more of these bits is better: the bits of observers that have taken effect, and
+    /// of blind writes that are settled.
     more: M,
-    /// A configuration with fewer of these bits is better: blind writes that are linearized, never-returning operations
-    /// that were used.
+    /// Of two configurations, the one with fewer of these bits is better: the bits of blind writes that are linearized,
+    /// and of operations that never return and have taken effect.
     fewer: M,
     /// All bits in which configurations of one chain may differ: those of `more` and `fewer`, and the counters.
     comparable: M,

@@ -82,7 +82,7 @@ const MOST: usize = 31;
 /// Returns all nonempty sets.
 fn subsets(ops: &[OpId]) -> Result<impl Iterator<Item = Vec<OpId>>, LimitKind> {
     if ops.len() > MOST {
-        return Err(LimitKind::Refused("too many executions overlap for all sets of them to be tried"));
+        return Err(LimitKind::Refused("too many executions overlap to try all sets of them"));
     }
     Ok((1_u32..1 << ops.len())
         .map(|bits| ops.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, op)| *op).collect()))

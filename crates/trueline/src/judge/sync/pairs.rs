@@ -17,7 +17,7 @@ use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronizations};
 
 /// The reason for refusing a history.
-const REFUSED: &str = "it needs synchronizations of at most two, without a state";
+const REFUSED: &str = "the algorithm supports only synchronizations of at most two operations, without a state";
 
 /// Returns a synchronization linearization, if there is one.
 pub(super) fn search(task: &SyncTask<'_>, meter: &mut Meter) -> Result<Option<Synchronizations>, LimitKind> {

@@ -78,7 +78,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
     pub fn history(&self, history: &History<S::Op, S::Ret>, is_delayed: bool) -> Result<Steps<S>, &'static str> {
         if is_delayed && self.spec.arities(&self.spec.initial()).len() != 1 {
             return Err(
-                "how many synchronize depends on when they come, which a second step that is logged late does not show",
+                "the number of executions that synchronize may depend on when they returned, and a delayed second step does not record that",
             );
         }
         let mut builder = History::builder();

@@ -20,7 +20,7 @@ const WAITED: ResultNotation<()> = ResultNotation {
 };
 
 /// The result of an operation that does not block, and may fail.
-const TAKEN: ResultNotation<bool> = WHETHER.meaning("true if it was taken");
+const TAKEN: ResultNotation<bool> = WHETHER.meaning("true if it succeeded");
 
 /// The process that calls an operation without an argument, if it matters.
 const CALLER: ArgumentNotation<Option<u32>> = ArgumentNotation {

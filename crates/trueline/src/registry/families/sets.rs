@@ -9,9 +9,9 @@ use crate::spec::{Bag, BagOp, ContainerRet, Multiset, MultisetOp, MultisetRet, S
 operations! {
     Set<Value>: SetOp<Value>, SetRet;
     "add" ["insert", "put"]
-        ANY "the element" (value) [SetOp::Add(value)] -> WHETHER "true if it was not in" (new) [SetRet::Bool(new)];
+        ANY "the element" (value) [SetOp::Add(value)] -> WHETHER "true if the set did not contain it" (new) [SetRet::Bool(new)];
     "remove" ["delete", "rem", "discard"]
-        ANY "the element" (value) [SetOp::Remove(value)] -> WHETHER "true if it was in" (found) [SetRet::Bool(found)];
+        ANY "the element" (value) [SetOp::Remove(value)] -> WHETHER "true if the set contained it" (found) [SetRet::Bool(found)];
     "contains" ["member", "has", "lookup"]
         ANY "the element" (value) [SetOp::Contains(value)] -> WHETHER (found) [SetRet::Bool(found)];
     "size" ["len", "count"] NOTHING() [SetOp::Size] -> SIZE(size) [SetRet::Size(size)];
@@ -27,7 +27,7 @@ operations! {
 
 /// A number of times. One that does not fit is as impossible as the largest one that does.
 const COUNT: ResultNotation<u32> = ResultNotation {
-    text: "how often it is in",
+    text: "the number of times that the multiset has it",
     read: |returned| Ok(u32::try_from(size(returned)?).unwrap_or(u32::MAX)),
     show: |count| count.to_string(),
 };
@@ -37,7 +37,7 @@ operations! {
     "add" ["insert", "put"] ANY "the element" (value) [MultisetOp::Add(value)] -> SUCCESS() [MultisetRet::Done];
     "remove" ["delete", "rem", "discard"]
         ANY "the element" (value) [MultisetOp::Remove(value)]
-        -> WHETHER "true if it was in" (found) [MultisetRet::Removed(found)];
+        -> WHETHER "true if the multiset contained it" (found) [MultisetRet::Removed(found)];
     "count" ["multiplicity", "lookup"]
         ANY "the element" (value) [MultisetOp::Count(value)] -> COUNT(count) [MultisetRet::Count(count)];
 }

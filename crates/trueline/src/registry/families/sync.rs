@@ -76,7 +76,7 @@ operations! {
 }
 
 const NUMBER_SENT: ArgumentNotation<u64> = ArgumentNotation {
-    text: "a number from 0 on",
+    text: "a number that is at least 0",
     read: |call| number(call.record, without_key(call.record)?),
     write: |number| (None, int(number)),
 };
@@ -84,7 +84,9 @@ const NUMBER_SENT: ArgumentNotation<u64> = ArgumentNotation {
 const FILTER: ArgumentNotation<Filter> = ArgumentNotation {
     text: "even, odd, [modulus remainder], or null for all",
     read: |call| filter(call.record),
-    write: |Filter { modulus, remainder }| (None, pair(int(modulus), int(remainder))),
+    write: |Filter { modulus, remainder }| {
+        (None, if (modulus, remainder) == (1, 0) { Value::Null } else { pair(int(modulus), int(remainder)) })
+    },
 };
 
 /// Reads the filter of a receive.
@@ -123,7 +125,7 @@ operations! {
 operations! {
     Exchanger<Value>: Value, Value;
     "exchange" ["swap"]
-        ELEMENT "the value that is given" (given) [given] -> VALUE "the value that is got" (got) [got];
+        ELEMENT "the value that is given" (given) [given] -> VALUE "the value that is received" (got) [got];
 }
 
 const VALUE_NUMBER: ResultNotation<(Value, u64)> = ResultNotation {

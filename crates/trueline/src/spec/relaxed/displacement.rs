@@ -118,7 +118,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for DisplacementQueue<V> {
         let mut values: Vec<&V> = state.far.iter().collect();
         values.extend(state.near.iter().rev().map(|(value, _)| value));
         values.reverse();
-        format!("{values:?}")
+        match state.near.first() {
+            Some((first, due)) if *due < 0 => format!("{values:?} ({first:?} is late by {})", -due),
+            _ => format!("{values:?}"),
+        }
     }
 }
 

@@ -44,6 +44,7 @@ pub use stack::RelaxedStack;
 pub use stack::RelaxedStackState;
 pub use stuttering::Stuttering;
 
+use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
@@ -146,6 +147,18 @@ pub struct RelaxedState<V: Hash + Eq> {
 impl<V: Hash + Eq> RelaxedState<V> {
     fn new() -> Self {
         Self { near: Vec::new(), far: Chain::new(), passed_over: 0 }
+    }
+
+    /// Describes the state, given its values in the order in which they are shown.
+    fn describe(&self, values: &[&V]) -> String
+    where
+        V: Debug,
+    {
+        match (self.near.first(), self.passed_over) {
+            (None, _) | (_, 0) => format!("{values:?}"),
+            (Some(first), 1) => format!("{values:?} ({first:?} was passed over once)"),
+            (Some(first), times) => format!("{values:?} ({first:?} was passed over {times} times)"),
+        }
     }
 
     fn heap_size(&self) -> usize {

@@ -82,7 +82,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for RelaxedQueue<V> {
     fn describe_state(&self, state: &RelaxedState<V>) -> String {
         let mut values: Vec<&V> = state.far.iter().chain(state.near.iter().rev()).collect();
         values.reverse();
-        format!("{values:?}")
+        state.describe(&values)
     }
 }
 

@@ -68,7 +68,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for RelaxedStack<V> {
     fn describe_state(&self, state: &RelaxedState<V>) -> String {
         let mut values: Vec<&V> = state.near.iter().chain(state.far.iter()).collect();
         values.reverse();
-        format!("{values:?}")
+        state.describe(&values)
     }
 }
 

@@ -380,10 +380,11 @@ impl Reduction<'_, '_> {
             if !around && !self.is_of_threads(place) {
                 continue;
             }
-            let simpler = arguments::simpler(workload, self.smallest.all().nth(place).expect("there are so many"));
+            let simpler =
+                arguments::simpler(workload, self.smallest.all().nth(place).expect("the place is one of a call"));
             is_smaller |= simpler.into_iter().any(|argument| {
                 let mut candidate = self.smallest.clone();
-                candidate.all_mut().nth(place).expect("there are so many").argument = argument;
+                candidate.all_mut().nth(place).expect("the place is one of a call").argument = argument;
                 self.try_out(candidate)
             });
         }
@@ -419,6 +420,15 @@ impl<'f> First<'f> {
         let mut hints = hints(program, seen, freedom.around, &places);
         hints.retain(|hint| freedom.allows(hint, program));
         Self { token, program, kind, is_free: true, hints }
+    }
+
+    /// Returns a remark for the report of a failure whose program did not shrink.
+    pub(super) fn why_not_shrunk(&self) -> &'static str {
+        if self.is_free {
+            "the program was not shrunk, because it did not fail again within the time for shrinking"
+        } else {
+            "the program was not shrunk, because a smaller one might fail for another reason"
+        }
     }
 }
 

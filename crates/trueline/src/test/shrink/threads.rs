@@ -27,7 +27,7 @@ const SLICES: (Duration, u32, Duration) = (Duration::from_millis(15), 5, Duratio
 const FAILURES_TO_KNOW: u64 = 4;
 /// The number of failures of the smallest program from which its failure rate is estimated.
 const FAILURES_TO_COUNT: u64 = 50;
-/// The number of failures for the estimate if each one is expensive.
+/// The number of failures from which the failure rate is estimated if a failure takes long.
 const FEWER_TO_COUNT: u64 = 3;
 /// The number of batches after which the threads are replaced.
 const BATCHES_OF_THREADS: u32 = 8;

@@ -1,14 +1,15 @@
-// Drawing. A view is what is seen: `x` and `y` are the cell and the pixel at its upper left, `scale` is pixels for a cell.
+// Drawing. A view is the visible part: `x` and `y` are the cell and the pixel at its upper left, `scale` is the width of a
+// cell in pixels.
 
 // The height of the axis, and of the strip with the annotations below it. Both stay at the top.
 const AXIS = 26, STRIP = 18;
 
 function headOf(model) { return model.data.annotations.length ? AXIS + STRIP : AXIS; }
 
-// A bar of fewer pixels is only a mark.
+// A bar that is narrower than this many pixels is drawn as a mark.
 const SMALL = 12;
 
-// Few rows are large, many are small. A lane has room for a bar and, if there is an order, for a point at its lower
+// Rows are large if there are few, and small if there are many. A lane has room for a bar and, if there is an order, for a point at its lower
 // edge: the text is above the point.
 function rowMetrics(rows, room, hasPoints) {
   const lane = Math.max(hasPoints ? 29 : 20, Math.min(46, Math.floor(room / Math.max(1, rows)) - 4));
@@ -32,7 +33,7 @@ function readColors(element) {
   return colors;
 }
 
-// The first bar of a lane that ends behind a cell.
+// Returns the first bar of a lane that ends after a cell.
 function firstBehind(bars, right, cell) {
   let low = 0, high = bars.length;
   while (low < high) {
@@ -57,7 +58,7 @@ function laneTops(scene, model) {
   scene.height = top + 8;
 }
 
-// How much a bar matters, for colors where several share a pixel.
+// Returns how important a bar is: if several bars share a pixel, the most important one determines its color.
 const OTHER = 0, PLAIN = 1, CONFLICTING = 2, CORE = 3, MATCH = 4, WRONG = 5;
 
 function weight(model, scene, bar) {
@@ -69,14 +70,15 @@ function weight(model, scene, bar) {
   return model.other[bar] ? OTHER : PLAIN;
 }
 
-// How opaque bars and points are that are not searched for, or that the problem does not concern.
+// The opacity of bars and points that do not match the search, or that do not concern the problem.
 const DIM = 0.35;
 
 function isDimmed(model, scene, bar) {
   return scene.matches ? !scene.matches[bar] : model.other[bar] === 1;
 }
 
-// A lane from far away: for each of so many stretches of it, 0 if nothing is there, else how much what is there matters, and 1.
+// Summarizes a lane: for each of its `STRETCHES` equal parts, 0 if it has no bar, or else 1 plus the importance of its most
+// important bar.
 const STRETCHES = 4096;
 
 function coarseLane(model, scene, lane) {
@@ -132,7 +134,7 @@ function drawScene(context, scene, model, size) {
     context.fillRect(0, y, width, metrics.lane * lanes);
   }
 
-  // Where it goes wrong.
+  // The problem.
   if (places.edge !== NONE) {
     const x = toX(places.edge);
     if (x >= gutter && x <= width) {
@@ -147,7 +149,7 @@ function drawScene(context, scene, model, size) {
     }
   }
 
-  // What happened meanwhile.
+  // Annotations.
   const { annotations } = places;
   const firstSeen = annotations.findIndex((cell) => cell >= seenLeft);
   if (firstSeen >= 0) {
@@ -166,7 +168,7 @@ function drawScene(context, scene, model, size) {
     context.setLineDash([]);
   }
 
-  // Those that took effect together.
+  // Operations that took effect together.
   const topOf = (bar) => tops[model.lane[bar]] - view.y + metrics.top;
   const edgeOf = (bar) => topOf(bar) + metrics.point;
   if (view.scale > 0.6) {
@@ -230,7 +232,7 @@ function drawScene(context, scene, model, size) {
   context.font = `${font}px ui-monospace, "DejaVu Sans Mono", "SF Mono", Menlo, Consolas, monospace`;
   const letter = context.measureText("0").width;
   let drawn = 0;
-  // Several bars share a pixel, wherever one looks.
+  // If several bars share each pixel, draw summaries of the lanes.
   const isFar = view.scale * (places.width / STRETCHES) < 1.2;
   // A bar that is too small to have a frame of its own.
   const markSelected = (lane, top) => {
@@ -269,7 +271,7 @@ function drawScene(context, scene, model, size) {
         if (left[bar] > seenRight) break;
         const x = toX(left[bar]), end = toX(right[bar]);
         if (end - x < SMALL) {
-          // Too small for a bar of its own: those that touch are one.
+          // Bars that are too small are joined if they touch.
           const matters = weight(model, scene, bar);
           if (runStart !== NONE && x - runEnd < 0.8 && end - runStart < 2.5) {
             runEnd = Math.max(runEnd, end);
@@ -307,7 +309,7 @@ function drawScene(context, scene, model, size) {
           context.stroke();
           context.globalAlpha = isDim ? DIM : 1;
         }
-        // The text stays in sight while its bar does.
+        // The text stays visible as long as its bar is.
         const textFrom = Math.max(from, gutter) + 6;
         const cross = matters === WRONG ? 9 : 2;
         const room = Math.floor((Math.min(to, width) - textFrom - cross) / letter);
@@ -355,7 +357,7 @@ function drawScene(context, scene, model, size) {
     context.textAlign = "left";
   }
 
-  // What was refused has a cross at its end.
+  // A refused operation has a cross at its end.
   const problem = model.data.problem;
   if (problem && view.scale > 0.8) {
     context.textAlign = "center";
@@ -410,7 +412,7 @@ function drawAxis(context, scene, model, width) {
   context.stroke();
   context.font = '11px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
   const middle = AXIS / 2 - 1;
-  // The problem has the first claim to the room.
+  // The event of the problem is labeled first.
   let from = Infinity, to = -Infinity;
   if (edge !== NONE) {
     const x = toX(edge), text = model.data.problem.event < model.eventBar.length ? "refused here" : "never returned";
@@ -442,7 +444,7 @@ function drawAxis(context, scene, model, width) {
       context.fillRect(x - 0.5, AXIS - 6, 1, 6);
       free = x + half + 60;
     }
-    // Continue with the first event that may have room.
+    // Continue with the first event that has room for a label.
     const cell = view.x + (Math.max(free, x + 1) - gutter) / view.scale;
     let least = index + 1, most = marks.length;
     while (least < most) {
@@ -459,7 +461,7 @@ function drawAxis(context, scene, model, width) {
   context.fillText("event", 16, middle);
 }
 
-// The strip with what happened meanwhile. Each text has the room up to the next.
+// Draws the strip of annotations. Each text may extend to the next annotation.
 function drawAnnotations(context, scene, model, width) {
   const { places, colors, view, gutter } = scene;
   const toX = (cell) => gutter + (cell - view.x) * view.scale;
@@ -472,7 +474,7 @@ function drawAnnotations(context, scene, model, width) {
   for (let index = 0; index < annotations.length; index++) {
     const x = toX(places.annotations[index]);
     if (x > width) break;
-    // Of several in one place, the last has the room.
+    // Of several annotations at the same place, only the last is labeled.
     const next = index + 1 < annotations.length ? Math.min(width, toX(places.annotations[index + 1])) : width;
     if (next < gutter) continue;
     if (x >= gutter) {
@@ -498,7 +500,7 @@ function drawAnnotations(context, scene, model, width) {
   context.fillText("meanwhile", 16, middle, gutter - 20);
 }
 
-// The groups whose points are among some steps.
+// Returns the groups that have points among the given steps.
 function* shownGroups(places, model, start, end) {
   for (let index = start; index <= end && index < places.steps.length; index++) {
     const bar = places.steps[index];

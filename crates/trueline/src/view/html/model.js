@@ -1,4 +1,4 @@
-// What the page is about: the data, unpacked into arrays by bar. Nothing here looks at the document.
+// The data of the page, unpacked into arrays that are indexed by bar. This file does not access the document.
 
 const NONE = -1;
 const REFUSED = 1, STUCK = 2, CONFLICT = 3;
@@ -38,7 +38,7 @@ function unpack(data) {
       model.eventBar[event] = next++;
     }
   }
-  // 0 is the next one that was not there before, -n the n-th before that.
+  // 0 refers to the next item that has not occurred yet, -n to the n-th item before that.
   const number = (codes, into) => {
     let fresh = 0;
     for (let bar = 0; bar < count; bar++) into[bar] = codes[bar] === 0 ? fresh++ : fresh + codes[bar];
@@ -87,7 +87,7 @@ function unpack(data) {
     model.before.set(bar, texts[before]);
     model.after.set(bar, texts[after]);
   }
-  // How many cells a bar needs for its text.
+  // The number of cells that the text of a bar needs.
   model.letters = new Int32Array(count);
   for (let bar = 0; bar < count; bar++) model.letters[bar] = Math.min(MOST_LETTERS, barText(model, bar).length) + 2;
   // A cross covers the end of a refused bar.
@@ -118,8 +118,8 @@ function placeText(model, bar) {
   return returned ? "events " + model.call[bar] + "-" + model.ret[bar] : "event " + model.call[bar] + "-";
 }
 
-// Where everything is, in cells as wide as a letter: the same as in `timeline/place.rs`.
-// Only what is visible has a place.
+// Computes the places of events and bars, in cells as wide as a letter, as `timeline/place.rs` does. Hidden bars have no
+// place.
 
 function place(model, visible) {
   const { data, count, call, ret, eventBar, groups } = model;
@@ -141,7 +141,7 @@ function place(model, visible) {
     for (const bar of shown[index]) if (ret[bar] !== NONE) most = Math.min(most, ret[bar] - 1);
     gaps[index] += Math.max(0, most - gaps[index]) >> 1;
   }
-  // Points behind an event that is hidden are behind the last one before it that is not.
+  // A point after a hidden event is placed after the last visible event before it.
   const room = new Float64Array(events + 1);
   const offset = new Float64Array(shown.length);
   let last = -1;
@@ -185,7 +185,7 @@ function place(model, visible) {
   // Bars by lane, in the order of their calls.
   const byLane = model.lanes.map(() => []);
   for (let bar = 0; bar < count; bar++) if (visible[bar]) byLane[model.lane[bar]].push(bar);
-  // Rows that have nothing to show take no room.
+  // Rows without visible bars are left out.
   const rows = [];
   model.rows.forEach((row, index) => {
     let any = false;
@@ -215,7 +215,7 @@ function place(model, visible) {
   return { left, right, point, width, byLane, rows, edge, links, cells, marks, annotations, steps: shown.map((group) => group[0]) };
 }
 
-// What differs between two texts, in whole words: [same before, gone, new, same behind].
+// Compares two texts by whole words. Returns [common beginning, removed, added, common end].
 function difference(before, after) {
   const inWord = (text, at) => at > 0 && at < text.length && /[\w.-]/.test(text[at - 1]) && /[\w.-]/.test(text[at]);
   let front = 0;

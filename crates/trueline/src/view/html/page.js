@@ -1,4 +1,4 @@
-// The page: what is selected, searched and filtered, and how one moves about.
+// The page: selection, search, filters and navigation.
 
 const byId = (id) => document.getElementById(id);
 
@@ -79,7 +79,7 @@ function start() {
 
   function repaint() { if (!frame) frame = requestAnimationFrame(paint); }
 
-  // Moving about.
+  // Navigation.
 
   let glide = 0;
   function moveTo(x, y, scale) {
@@ -115,7 +115,7 @@ function start() {
 
   function readable() { return Math.max(7.4, Math.min(14, fitScale())); }
 
-  // All of it if that can be read.
+  // Show everything if the text stays readable.
   function beginning() { return fitScale() >= 5 ? Math.min(14, fitScale()) : readable(); }
 
   function fit() { moveTo(-1, 0, Math.min(14, fitScale())); }
@@ -129,7 +129,7 @@ function start() {
     let x = view.x;
     if (scale || from < x + 2 || to > x + seen - 2) {
       const middle = to - from > seen * 0.8 ? from + seen * 0.4 : (from + to) / 2;
-      // What is refused is refused at its end.
+      // An operation is refused when it returns, so show its end.
       x = bar === firstProblem() ? to - seen * 0.75 : middle - seen * 0.5;
     }
     let y = view.y;
@@ -149,7 +149,7 @@ function start() {
     reveal(bar, Math.max(scene.view.scale, readable()));
   }
 
-  // What is selected.
+  // The selection.
 
   function tags(bar) {
     const made = [];
@@ -218,7 +218,7 @@ function start() {
     }
   }
 
-  // The order around what is selected. It has only what the filters show.
+  // The order around the selected operation, without operations that the filters hide.
   function showOrder() {
     const card = byId("order");
     card.replaceChildren();
@@ -250,7 +250,7 @@ function start() {
     }
   }
 
-  // What happened meanwhile, as a list.
+  // The list of annotations.
   function showAnnotations() {
     const { annotations } = data, most = 200;
     if (!annotations.length) return;
@@ -275,7 +275,7 @@ function start() {
     if (annotations.length > most) card.append(element("p", annotations.length - most + " more are not listed.", "note"));
   }
 
-  // The legend: the signs that this page has.
+  // The legend: the signs that occur on this page.
   function showLegend() {
     const legend = byId("legend");
     const add = (sign, text, mark) => {
@@ -304,7 +304,7 @@ function start() {
   model.groups.forEach((group, index) => indexOfStep.set(model.step[group[0]], index));
   function stepIndex(bar) { return indexOfStep.get(model.step[bar]); }
 
-  // The state after an operation if it is short, else how it has changed.
+  // Shows the state after an operation if it is short, and otherwise the difference to the state before.
   function change(bar) {
     const before = model.before.get(bar), after = model.after.get(bar);
     if (after === undefined) return model.mark[bar] === REFUSED && data.found !== null && data.found.length <= 30 ? data.found : "";
@@ -622,7 +622,7 @@ function start() {
   function neighbor(direction) {
     const bars = scene.places.byLane;
     if (scene.selected === NONE || !visible[scene.selected]) {
-      // The first that is seen.
+      // Select the first visible operation.
       let best = NONE;
       for (const lane of bars) {
         const bar = lane[firstBehind(lane, scene.places.right, scene.view.x)];
@@ -657,7 +657,7 @@ function start() {
   function inOrder(direction) {
     if (!model.groups.length) return;
     let step = scene.selected !== NONE && model.step[scene.selected] ? stepIndex(scene.selected) + direction : direction > 0 ? 0 : model.groups.length - 1;
-    // Steps that the filters hide are passed over.
+    // Skip steps that the filters hide.
     for (; step >= 0 && step < model.groups.length; step += direction) {
       const bar = model.groups[step].find((candidate) => visible[candidate]);
       if (bar !== undefined) return go(bar);
@@ -711,7 +711,7 @@ function start() {
     if (done) event.preventDefault();
   });
 
-  // Paper.
+  // Printing.
 
   let screenView = null;
   window.addEventListener("beforeprint", () => {
@@ -742,14 +742,14 @@ function start() {
     }
   }).observe(document.body);
 
-  // The beginning.
+  // Initialization.
 
   showLegend();
   showAnnotations();
   applyFilters();
   if (firstProblem() !== NONE && visible[firstProblem()]) {
     select(firstProblem());
-    // At once, without a glide: the scale differs.
+    // Do not animate, because the scale differs.
     scene.view.scale = NaN;
     reveal(firstProblem(), beginning());
   } else {
@@ -758,7 +758,7 @@ function start() {
   }
   paint();
   document.documentElement.dataset.ready = "true";
-  // For tests, and for whoever wants to look closer.
+  // For tests and debugging.
   window.trueline = { model, scene, visible, barAt, size: () => size, paint };
 }
 

@@ -27,7 +27,7 @@ enum From {
     Constant(Value),
     /// Several sources, as a list.
     List(Vec<Source>),
-    /// Several sources, as a text with this separator.
+    /// Several sources, joined to one text with this separator.
     Joined(Vec<Source>, String),
     /// The first source that exists and is not null.
     First(Vec<Source>),
