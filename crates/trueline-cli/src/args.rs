@@ -46,6 +46,8 @@ Examples:
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
   trueline check --spec queue --view page.html a.jsonl  also draws a page for a browser
   trueline check --spec queue --view pages/ recorded/   also draws a page for each history
+  trueline check --spec kv --follow --fail-fast history.jsonl
+                                                        while the test that writes it is running
 
 A file contains JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
@@ -305,12 +307,37 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// Files or directories to judge, or `-` for standard input.
-    #[arg(required = true, value_name = "FILES_OR_DIRS")]
+    #[arg(required_unless_present = "follow", value_name = "FILES_OR_DIRS")]
     pub(crate) inputs: Vec<PathBuf>,
 
     /// Specification of the object, such as `queue` or `register:0`; `trueline specs` lists all.
     #[arg(long)]
     pub(crate) spec: String,
+
+    /// Judge a history while it is being written: a growing file, a pipe, standard input, or a connection to the
+    /// address after `tcp:`. Ends at the end of a pipe, or at Ctrl-C.
+    ///
+    /// Registers, counters, sets, maps and locks are judged key by key, event by event: a violation is reported when the
+    /// return that causes it has been read. All others are judged as a whole at the end, and with --every.
+    #[arg(long)]
+    pub(crate) follow: bool,
+
+    /// With --follow, end at the first violation, with exit code 1.
+    #[arg(long, requires = "follow")]
+    pub(crate) fail_fast: bool,
+
+    /// With --follow, judge a history that is judged as a whole every N lines, or at intervals, such as `10s`.
+    #[arg(long, value_name = "N_OR_TIME", requires = "follow", value_parser = parse_every)]
+    pub(crate) every: Option<Every>,
+
+    /// With --follow, the time by which whole operations may be written later than others that were called after them,
+    /// in the unit of `call` and `return`. A later one leaves its key undecided.
+    #[arg(long, value_name = "D", requires = "follow", value_parser = clap::value_parser!(i64).range(0..))]
+    pub(crate) late: Option<i64>,
+
+    /// With --follow, end when nothing has been appended to a file for this long, such as `5s`.
+    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_time)]
+    pub(crate) idle: Option<Duration>,
 
     /// Algorithm, such as `jit-graph` or `compete:jit-graph,linear`; `trueline algorithms` lists all.
     #[arg(long, default_value = "auto")]
@@ -1054,6 +1081,23 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
         None => parse_time(text).ok(),
     };
     time.ok_or_else(|| "write a number of seconds, or a number and a unit, such as 200ms or 2m".to_owned())
+}
+
+/// When a history that is judged as a whole is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Every {
+    Lines(u64),
+    Time(Duration),
+}
+
+fn parse_every(text: &str) -> Result<Every, String> {
+    match text.parse() {
+        Ok(0) => Err("write a number of lines that is at least 1, or a time such as 10s".to_owned()),
+        Ok(lines) => Ok(Every::Lines(lines)),
+        Err(_) => parse_time(text)
+            .map(Every::Time)
+            .map_err(|_| "write a number of lines, such as 10000, or a time, such as 10s".to_owned()),
+    }
 }
 
 fn parse_time(text: &str) -> Result<Duration, String> {

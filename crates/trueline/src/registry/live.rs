@@ -2,12 +2,13 @@
 
 use super::families::check_sums;
 use super::families::notation::Notation;
-use super::family::{Family, Op};
+use super::family::{Family, Op, Ret};
 use super::lookup::{NamedError, NamedSpec};
 use super::reading::unknown_operation;
 use super::table::SpecInfo;
 use crate::history::{ProcessId, Record, Value};
 use crate::judge::{Effect, Online, OnlineCall, OnlineLimits, Why};
+use crate::spec::Spec;
 
 /// The specifications whose histories are judged online: their states stay small, at least for each key.
 const ONLINE: &[&str] = &[
@@ -56,13 +57,20 @@ pub enum LiveEffect {
     Nothing,
     /// The events of one key, or of the object, are not linearizable from this event on.
     Rejected {
+        /// The key; `None` if the object is not divided by key.
+        key: Option<Value>,
         /// The results that the operation could have returned, as they are shown, ordered by their text.
         allowed: Vec<String>,
         /// Whether there are no others.
         are_all: bool,
     },
     /// The events of one key, or of the object, cannot be decided.
-    Undecided(Why),
+    Undecided {
+        /// The key; `None` if the object is not divided by key.
+        key: Option<Value>,
+        /// The reason.
+        why: Why,
+    },
 }
 
 /// Judges a history event by event; see [`NamedSpec::live`].
@@ -91,7 +99,7 @@ impl NamedSpec {
     /// let read = Record { f: "read".into(), key: None, value: Value::Null };
     /// let call = live.call(0, ProcessId(0), read, 1)?.expect("it does not span keys");
     /// let effect = live.ret(call, &Value::Int(5), 2)?;
-    /// assert_eq!(effect, LiveEffect::Rejected { allowed: vec!["0".to_owned()], are_all: true });
+    /// assert_eq!(effect, LiveEffect::Rejected { key: None, allowed: vec!["0".to_owned()], are_all: true });
     /// # Ok::<(), trueline::registry::NamedError>(())
     /// ```
     #[doc(hidden)]
@@ -151,9 +159,9 @@ impl Live<'_> {
         self.judge.parts()
     }
 
-    /// Returns an operation as it is shown in reports.
-    pub fn show(&self, call: LiveCall) -> Record {
-        self.judge.show(call)
+    /// Returns the key of an operation, as it is shown in reports; `None` if the object is not divided by key.
+    pub fn key(&self, call: LiveCall) -> Option<Value> {
+        self.judge.key(call)
     }
 
     /// Gives up on the part of an operation, unless it is already decided. Returns whether it was not.
@@ -182,7 +190,7 @@ pub(super) trait AnyLive {
     fn info(&mut self, call: LiveCall);
     fn part(&self, call: LiveCall) -> u32;
     fn parts(&self) -> u32;
-    fn show(&self, call: LiveCall) -> Record;
+    fn key(&self, call: LiveCall) -> Option<Value>;
     fn give_up(&mut self, call: LiveCall, why: Why) -> bool;
     fn bytes(&self) -> usize;
     fn save_memory(&mut self) -> (Vec<u32>, Vec<u32>);
@@ -223,15 +231,21 @@ impl<'f, F: Family> LiveFamily<'f, F> {
         open
     }
 
-    fn effect(effect: Effect<super::family::Ret<F>>) -> LiveEffect {
+    fn key_of(&self, op: &Op<F>) -> Option<Value> {
+        self.family.spec().key(op, None)?;
+        let Record { key, value, .. } = F::Notation::show_op(op);
+        Some(key.unwrap_or(value))
+    }
+
+    fn effect(&self, op: &Op<F>, effect: Effect<Ret<F>>) -> LiveEffect {
         match effect {
             Effect::Nothing => LiveEffect::Nothing,
-            Effect::Undecided(why) => LiveEffect::Undecided(why),
+            Effect::Undecided(why) => LiveEffect::Undecided { key: self.key_of(op), why },
             Effect::Rejected { allowed, are_all } => {
                 let mut allowed: Vec<String> = allowed.iter().map(F::Notation::show_ret).collect();
                 allowed.sort_unstable();
                 allowed.dedup();
-                LiveEffect::Rejected { allowed, are_all }
+                LiveEffect::Rejected { key: self.key_of(op), allowed, are_all }
             }
         }
     }
@@ -271,7 +285,8 @@ impl<F: Family> AnyLive for LiveFamily<'_, F> {
     fn ret(&mut self, call: LiveCall, result: &Value) -> Result<LiveEffect, String> {
         let OpenCall { call, op, record } = self.end(call);
         let ret = F::Notation::read_ret(&record, &op, result)?;
-        Ok(Self::effect(self.online.ret(call, ret)))
+        let effect = self.online.ret(call, ret);
+        Ok(self.effect(&op, effect))
     }
 
     fn fail(&mut self, call: LiveCall) -> LiveEffect {
@@ -280,7 +295,8 @@ impl<F: Family> AnyLive for LiveFamily<'_, F> {
             let added = i128::from(added(&op));
             *if added < 0 { &mut self.sums.1 } else { &mut self.sums.0 } -= added;
         }
-        Self::effect(self.online.fail(call))
+        let effect = self.online.fail(call);
+        self.effect(&op, effect)
     }
 
     fn info(&mut self, call: LiveCall) {
@@ -296,8 +312,8 @@ impl<F: Family> AnyLive for LiveFamily<'_, F> {
         self.parts
     }
 
-    fn show(&self, call: LiveCall) -> Record {
-        F::Notation::show_op(&self.get(call).op)
+    fn key(&self, call: LiveCall) -> Option<Value> {
+        self.key_of(&self.get(call).op)
     }
 
     fn give_up(&mut self, call: LiveCall, why: Why) -> bool {

@@ -16,7 +16,8 @@ pub(super) type Steps = SmallVec<[(u32, u32); 2]>;
 pub(super) enum Kind {
     /// It leaves every state unchanged, whatever it returns ([`Spec::observes`]).
     Observer,
-    /// It is possible in every state and always leads to the same one, whatever it returns ([`Spec::overwrites`]).
+    /// It is possible in every state, always leads to the same one ([`Spec::overwrites`]), and its result does not depend on
+    /// the state either. (A transaction that reads and then writes is not blind, although it overwrites.)
     Blind,
     /// Anything else.
     Other,
@@ -126,7 +127,7 @@ impl<S: Spec + ?Sized> Typed<S> {
     pub(super) fn add(&mut self, spec: &S, op: S::Op) -> (u32, Kind) {
         let kind = if spec.observes(&op, None) {
             Kind::Observer
-        } else if spec.overwrites(&op, None) {
+        } else if spec.overwrites(&op, None) && has_one_result(spec, &op) {
             Kind::Blind
         } else {
             Kind::Other
@@ -153,6 +154,11 @@ impl<S: Spec + ?Sized> Typed<S> {
     pub(super) fn op(&self, op: u32) -> &S::Op {
         self.ops[op as usize].as_ref().expect("operations are forgotten after their last use")
     }
+}
+
+/// Returns whether an operation that overwrites has the same results in every state.
+fn has_one_result<S: Spec + ?Sized>(spec: &S, op: &S::Op) -> bool {
+    spec.step(&spec.initial(), op, None).iter().all(|(ret, _)| spec.overwrites(op, Some(ret)))
 }
 
 /// A part together with its specification.
