@@ -184,6 +184,7 @@ const COLLECT_EXAMPLES: &str = "\
 Examples:
   trueline collect -o history.jsonl                     listens on 127.0.0.1:7878
   trueline collect --listen 0.0.0.0:9000 -o history.jsonl
+  trueline collect --check --spec kv --fail-fast -o history.jsonl
 
 Clients send a line before each call and a line after each return, and read the answer to each line.
 A client must not make a call before the line for it has been answered; otherwise the order of
@@ -206,8 +207,10 @@ call that is open when the client disconnects may have taken effect or not.";
 
 const COLLECT_EXIT_CODES: &str = "\
 Exit codes:
-  0  ended by Ctrl-C, and all events are written
-  2  wrong usage, or the file cannot be written";
+  0  ended by Ctrl-C, and all events are written; with --check, they are linearizable
+  1  with --check: the events are not linearizable
+  2  wrong usage, or the file cannot be written
+  3  with --check: a key was not decided within the limits, and none was rejected";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -602,6 +605,22 @@ pub(crate) struct CollectArgs {
     /// this process.
     #[arg(long)]
     pub(crate) sync: bool,
+
+    /// Judge the events while they are recorded, as `check --follow` does; needs --spec.
+    #[arg(long, requires = "spec")]
+    pub(crate) check: bool,
+
+    /// With --check, the specification of the object, such as `register:0`; `trueline specs` lists all.
+    #[arg(long, requires = "check")]
+    pub(crate) spec: Option<String>,
+
+    /// With --check, end at the first violation, with exit code 1.
+    #[arg(long, requires = "check")]
+    pub(crate) fail_fast: bool,
+
+    /// With --check, memory limit for judging, such as `64MiB`. Beyond it, the oldest unknown outcomes are forgotten.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "4GiB", requires = "check")]
+    pub(crate) memory: u64,
 }
 
 #[derive(Debug, Args)]

@@ -481,7 +481,7 @@ impl<'a> Teller<'a> {
     }
 
     /// Prints the running summary if it is time to.
-    fn summarize(&mut self, follower: &Follower<'_>) {
+    pub(crate) fn summarize(&mut self, follower: &Follower<'_>) {
         if self.quiet || self.last.elapsed() < SUMMARY || self.last_operations == follower.numbers.operations {
             return;
         }
@@ -530,15 +530,9 @@ impl<'a> Teller<'a> {
         } else if self.quiet {
             Written::All
         } else {
-            let verdict = match verdict {
-                "rejected" => "not linearizable",
-                "accepted" => "linearizable",
-                _ => "not decided",
-            };
             let mut text = format!(
-                "{}: {verdict} ({}; {}, {} pending, {})\n",
+                "{}: {verdict} (online, {}, {} pending, {})\n",
                 self.file,
-                self.spec,
                 count(operations, "operation"),
                 open + unknown,
                 count(u64::from(parts), "partition"),

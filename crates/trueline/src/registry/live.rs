@@ -182,7 +182,7 @@ impl Live<'_> {
 }
 
 /// A [`Live`] judge without the types of its specification.
-pub(super) trait AnyLive {
+pub(super) trait AnyLive: Send {
     fn call(&mut self, name: &str, object: u32, process: ProcessId, record: Record)
     -> Result<Option<LiveCall>, String>;
     fn ret(&mut self, call: LiveCall, result: &Value) -> Result<LiveEffect, String>;

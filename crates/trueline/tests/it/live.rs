@@ -173,11 +173,11 @@ fn compare(subject: &Subject, random: &mut Random, limits: Option<LiveLimits>, c
         vec![ObjectId::default()]
     };
     let mut objects: Vec<NamedObject<'_>> = ids.iter().map(|_| spec.object().expect("it has one")).collect();
-    let number = 2 + random.below(5);
+    let number = 2 + random.below(7);
     let mut processes: Vec<Process> = (0..number).map(|_| Process { open: None, call: None }).collect();
     let (infos, fails, spoils) = (*random.pick(&[0, 2, 6]), *random.pick(&[0, 1, 3]), *random.pick(&[0, 1, 3]));
     let calls: Vec<&Record> = (0..3 + random.below(6)).map(|_| random.pick(&subject.calls)).collect();
-    let most = 8 + random.below(18);
+    let most = 8 + random.below(28);
     let mut online = Online::default();
     for _ in 0..most {
         for _ in 0..random.below(3) {

@@ -30,6 +30,7 @@
 //!   price that *w* has taken effect. The last gap of a path is the best one, because all operations that were open at
 //!   an earlier gap and are still open were open there, too. So a configuration has the time of its last gap, and a
 //!   flash is possible if *o* and *w* were called before it. What else can be seen in this flash is then at no cost.
+//!   When *w* returns and passes because it may have taken effect unseen, its flash is at no cost, too.
 //!
 //! So a blind write that is followed by another one needs no configuration of its own. Without this rule, *k* unknown
 //! outcomes of writes and one open read would need *2^k* configurations. Operations that change the state after *w* are

@@ -520,7 +520,15 @@ impl Part {
             let stays = direct.iter().any(|(_, next)| *next == configuration.state);
             let has_seen = stays || configuration.has_seen(open.op, ret);
             if has_seen {
-                front.insert_without(configuration, open.op)?;
+                let mut to = configuration.clone();
+                to.leave(open.op);
+                if open.kind == Kind::Blind && configuration.gap > open.called {
+                    // If it took effect at the last gap, others may have seen it there.
+                    for &(_, state) in &direct {
+                        self.see_flash(door, &mut to, state, open.op);
+                    }
+                }
+                front.insert(to)?;
                 if observes {
                     continue;
                 }
@@ -607,6 +615,20 @@ impl Part {
         flashes
     }
 
+    /// Adds what open operations could have seen at the last gap, in the state after a blind write. `returning` has left.
+    fn see_flash(&self, door: &mut dyn Door, to: &mut Configuration, state: u32, returning: u32) {
+        for other in &self.open {
+            let may_see = other.op != returning && other.called < to.gap && other.kind != Kind::Blind;
+            if may_see && to.result(other.op).is_none() {
+                for (ret, next) in door.step(state, other.op, None) {
+                    if next == state {
+                        to.see(other.op, ret);
+                    }
+                }
+            }
+        }
+    }
+
     /// Explains the result of the returning operation by a blind write that took effect just before the last one.
     fn flash(
         &self,
@@ -626,16 +648,7 @@ impl Part {
                 Candidate::Open(write) => to.complete(write.op, result),
                 Candidate::Group { group, .. } => to.set_used(group, configuration.used(group) + 1),
             }
-            for other in &self.open {
-                let may_see = other.op != open.op && other.called < to.gap && other.kind != Kind::Blind;
-                if may_see && to.result(other.op).is_none() {
-                    for (ret, next) in door.step(state, other.op, None) {
-                        if next == state {
-                            to.see(other.op, ret);
-                        }
-                    }
-                }
-            }
+            self.see_flash(door, &mut to, state, open.op);
             front.insert(to)?;
         }
         Ok(())
