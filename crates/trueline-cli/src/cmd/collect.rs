@@ -210,7 +210,7 @@ impl Checking {
                 "histories of {name} are judged only as a whole; leave out --check, and run `trueline check` on the log"
             ));
         };
-        let teller = Teller::new(args.output.display().to_string(), spec.name(), false, false);
+        let teller = Teller::new(args.output.display().to_string(), spec.name(), (false, false, args.fail_fast));
         Ok(Self { follower, teller, fail_fast: args.fail_fast, ends: false, has_failed: false })
     }
 

@@ -347,11 +347,12 @@ impl Violation {
 
     /// Describes the violation in a sentence, without the file.
     fn text(&self) -> String {
-        let Self { process, operation, call_line, result, allowed, are_all, .. } = self;
-        let mut text = format!("{}process {process}, {operation} (called on line {call_line}) ", self.part());
+        let Self { process, operation, call_line, line, result, allowed, are_all, .. } = self;
+        let lines = if call_line == line { format!("line {line}") } else { format!("lines {call_line}-{line}") };
+        let mut text = format!("{}{operation} of process {process} ({lines}) ", self.part());
         match result {
             None => {
-                text += "failed, so it had no effect, but without it the results so far have no explanation";
+                text += "failed, so it had no effect, but without it no order explains the results so far";
             }
             Some(result) => {
                 let _ = write!(text, "returned {result}");
@@ -408,6 +409,8 @@ pub(crate) struct Teller<'a> {
     pub(crate) spec: &'a str,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
+    /// Whether the first violation is the last, and is told with the verdict.
+    pub(crate) fail_fast: bool,
     /// The number of violations and undecided keys that were described.
     told: usize,
     /// The violations that were described, for the final report.
@@ -418,12 +421,13 @@ pub(crate) struct Teller<'a> {
 }
 
 impl<'a> Teller<'a> {
-    pub(crate) fn new(file: String, spec: &'a str, json: bool, quiet: bool) -> Self {
+    pub(crate) fn new(file: String, spec: &'a str, (json, quiet, fail_fast): (bool, bool, bool)) -> Self {
         Self {
             file,
             spec,
             json,
             quiet,
+            fail_fast,
             told: 0,
             violations: Vec::new(),
             notes: Vec::new(),
@@ -446,12 +450,12 @@ impl<'a> Teller<'a> {
             }
             match one {
                 News::Violation(violation) => {
-                    let text = format!("{}:{}: {}", self.file, violation.line, violation.text());
+                    let text = violation.text();
                     if self.json {
                         let event = violation.json(&self.file);
                         let _ = output::stdout(|out| output::json(out, &event));
-                    } else if !self.quiet {
-                        output::warning(format_args!("not linearizable: {text}"));
+                    } else if !self.quiet && !self.fail_fast {
+                        output::warning(format_args!("{}: not linearizable: {text}", self.file));
                     }
                     self.violations.push(text);
                 }
@@ -594,7 +598,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, String> {
     let input = Input::of(path);
     // The judge needs some memory beyond what it counts.
     let memory = usize::try_from(limits.memory / 4 * 3).unwrap_or(usize::MAX);
-    let mut teller = Teller::new(name.clone(), judge.spec.name(), args.json, args.quiet);
+    let mut teller = Teller::new(name.clone(), judge.spec.name(), (args.json, args.quiet, args.fail_fast));
     let last_words = |kind: LimitKind| {
         output::error(format_args!("{name}: the {kind} limit was reached before a verdict; raise it"));
         3

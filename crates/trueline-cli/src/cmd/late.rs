@@ -165,3 +165,94 @@ impl Late {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trueline::drive::Random;
+    use trueline::history::{EventKind, Interval, from_intervals};
+
+    /// Returns operations of processes, each of which does one after the other, with many equal times.
+    fn intervals(random: &mut Random) -> Vec<Interval<Record, Value>> {
+        let mut intervals = Vec::new();
+        for process in 0..1 + random.below(4) {
+            let mut time = i64::from(random.below(3));
+            for op in 0..random.below(5) {
+                let call = time;
+                time += i64::from(random.below(3));
+                let record = Record { f: "f".into(), key: None, value: Value::Int(i64::from(process * 10 + op)) };
+                if random.chance(1, 10) {
+                    intervals.push(Interval::pending(process, record, call));
+                } else {
+                    intervals.push(Interval::returned(process, record, call, time, Value::Null));
+                }
+                time += i64::from(random.below(2));
+            }
+        }
+        intervals
+    }
+
+    fn names(released: Vec<Released>, arrived: &[Value], order: &mut Vec<(Value, bool)>) {
+        for event in released {
+            order.push(match event {
+                Released::Call { record, .. } => (record.value, false),
+                Released::Return { id, .. } => (arrived[usize::try_from(id).expect("few")].clone(), true),
+            });
+        }
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_whole_file() {
+        let mut random = Random::new(5);
+        let (mut compared, mut refused) = (0, 0);
+        for _ in 0..2_000 {
+            let mut intervals = intervals(&mut random);
+            // Operations are written when they return, or a little later.
+            let delay = random.below(4);
+            intervals.sort_by_cached_key(|interval| {
+                interval.ret.as_ref().map_or(interval.call, |(ret, _)| *ret) + i64::from(random.below(delay + 1))
+            });
+            let enough = random.chance(2, 3);
+            let mut late = Late::new(if enough { 20 } else { i64::from(random.below(3)) });
+            let (mut order, mut arrived) = (Vec::new(), Vec::new());
+            let mut is_late = false;
+            for (line, interval) in (1..).zip(&intervals) {
+                let Interval { process, op, call, ret, .. } = interval.clone();
+                let value = op.value.clone();
+                if late.add(process, 0, op, call, ret, line).is_err() {
+                    is_late = true;
+                    break;
+                }
+                arrived.push(value);
+                let released = late.release().unwrap_or_else(|fault| panic!("{}", fault.message));
+                names(released, &arrived, &mut order);
+            }
+            if is_late {
+                assert!(!enough, "nothing is later than the end");
+                refused += 1;
+                continue;
+            }
+            let released = late.release_all().unwrap_or_else(|fault| panic!("{}", fault.message));
+            names(released, &arrived, &mut order);
+            let history = from_intervals(intervals).expect("they are well formed");
+            let name = |event: &trueline::history::Event| {
+                (history[event.op()].op.value.clone(), event.kind() == EventKind::Return)
+            };
+            assert_eq!(order, history.events().iter().map(name).collect::<Vec<_>>());
+            compared += 1;
+        }
+        assert!(compared > 1_000 && refused > 50, "{compared} {refused}");
+    }
+
+    #[test]
+    fn a_process_does_one_operation_at_a_time() {
+        let mut late = Late::new(0);
+        let record = || Record { f: "f".into(), key: None, value: Value::Null };
+        for (line, times) in [(1, (0, 10)), (2, (5, 12))] {
+            assert!(late.add(ProcessId(1), 0, record(), times.0, Some((times.1, Value::Null)), line).is_ok());
+        }
+        let fault = late.release_all().err().expect("they overlap");
+        assert_eq!(fault.line, Some(2));
+        assert!(fault.message.contains("process 1 has two operations that overlap in time"), "{}", fault.message);
+    }
+}
