@@ -162,8 +162,17 @@ struct Count {
     allowed: usize,
 }
 
+/// Whether the verdict of `history` must be compared with that of `check`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Length {
+    /// A short history, after each event.
+    Short,
+    /// A long history, before and after the event that causes a rejection, and at the end.
+    Long,
+}
+
 /// Generates a history, judges it online, and compares the verdict after each event.
-fn compare(subject: &Subject, random: &mut Random, limits: Option<LiveLimits>, count: &mut Count) {
+fn compare(subject: &Subject, random: &mut Random, length: Length, limits: Option<LiveLimits>, count: &mut Count) {
     let spec = &subject.spec;
     let mut live: Live<'_> = spec.live(limits.unwrap_or_default()).expect("it is judged online");
     let mut builder: Builder<Record, Value> = History::builder();
@@ -175,11 +184,15 @@ fn compare(subject: &Subject, random: &mut Random, limits: Option<LiveLimits>, c
     let mut objects: Vec<NamedObject<'_>> = ids.iter().map(|_| spec.object().expect("it has one")).collect();
     let number = 2 + random.below(7);
     let mut processes: Vec<Process> = (0..number).map(|_| Process { open: None, call: None }).collect();
-    let (infos, fails, spoils) = (*random.pick(&[0, 2, 6]), *random.pick(&[0, 1, 3]), *random.pick(&[0, 1, 3]));
+    let (infos, fails) = (*random.pick(&[0, 2, 6]), *random.pick(&[0, 1, 3]));
+    let spoils = *random.pick(&[0, 1, 3]);
+    // In a long history, a wrong result is rare, so that the first one comes late.
+    let spoiled = (spoils, if length == Length::Long { 600 } else { 12 });
     let calls: Vec<&Record> = (0..3 + random.below(6)).map(|_| random.pick(&subject.calls)).collect();
-    let most = 8 + random.below(28);
+    let most = if length == Length::Long { 300 } else { 8 + random.below(28) };
     let mut online = Online::default();
-    for _ in 0..most {
+    for at in 0..most {
+        let before = (length == Length::Long).then(|| builder.clone());
         for _ in 0..random.below(3) {
             take_effect(&mut objects, &mut processes, random);
         }
@@ -188,7 +201,7 @@ fn compare(subject: &Subject, random: &mut Random, limits: Option<LiveLimits>, c
         let mut event = "call";
         match (process.open.take(), process.call.take()) {
             (Some((record, _, result)), Some(call)) => {
-                let result = if random.chance(spoils, 12) {
+                let result = if random.chance(spoiled.0, spoiled.1) {
                     let possible: Vec<Value> =
                         values().into_iter().filter(|value| can_return(spec, &record, value)).collect();
                     if possible.is_empty() { result } else { Some(random.pick(&possible).clone()) }
@@ -224,6 +237,12 @@ fn compare(subject: &Subject, random: &mut Random, limits: Option<LiveLimits>, c
             }
         }
         online.undecided |= !live.save_memory().1.is_empty();
+        if let Some(before) = before.filter(|_| online.rejected) {
+            let judged = spec.judge(before.finish(), &Config::new()).expect("it can be read");
+            assert!(judged.judgment().verdict.is_accepted(), "{} was rejected too late", spec.name());
+        } else if length == Length::Long && at + 1 < most {
+            continue;
+        }
         let history = builder.clone().finish();
         let judged = spec.judge(history.clone(), &Config::new()).expect("it can be read");
         let shown = || {
@@ -232,7 +251,7 @@ fn compare(subject: &Subject, random: &mut Random, limits: Option<LiveLimits>, c
         match &judged.judgment().verdict {
             Verdict::Accepted(_) => assert!(!online.rejected, "rejected, but is linearizable: {}", shown()),
             Verdict::Rejected(evidence) => {
-                if limits.is_some() && !online.rejected {
+                if (limits.is_some() || length == Length::Long) && !online.rejected {
                     assert!(online.undecided, "neither rejected nor undecided: {}", shown());
                     count.undecided += 1;
                     return;
@@ -255,21 +274,22 @@ fn compare(subject: &Subject, random: &mut Random, limits: Option<LiveLimits>, c
             }
             Verdict::Unknown(limit) => panic!("there is no limit: {limit:?}"),
         }
-        assert!(limits.is_some() || !online.undecided, "undecided without a limit: {}", shown());
+        let may_be_undecided = limits.is_some() || length == Length::Long;
+        assert!(may_be_undecided || !online.undecided, "undecided without a limit: {}", shown());
     }
     count.accepted += 1;
 }
 
-fn compare_all(histories: u64, seed: u64, limits: Option<LiveLimits>) -> Count {
+fn compare_all(histories: u64, seed: u64, length: Length, limits: Option<LiveLimits>) -> Count {
     let mut all = Count::default();
     for (number, (name, nil_wildcard)) in (0..).zip(SPECS) {
         let subject = subject(name, *nil_wildcard);
         let mut count = Count::default();
         for history in 0..histories {
             let mut random = Random::new(seed + history * 100 + number);
-            compare(&subject, &mut random, limits, &mut count);
+            compare(&subject, &mut random, length, limits, &mut count);
         }
-        if limits.is_none() && histories >= 100 {
+        if limits.is_none() && length == Length::Short && histories >= 100 {
             assert!(count.accepted > 0 && count.rejected > 0, "{name}: {count:?}");
         }
         all.accepted += count.accepted;
@@ -283,8 +303,14 @@ fn compare_all(histories: u64, seed: u64, limits: Option<LiveLimits>) -> Count {
 
 #[test]
 fn the_verdict_after_each_event_is_that_of_check() {
-    let count = compare_all(120, 1, None);
+    let count = compare_all(120, 1, Length::Short, None);
     assert!(count.accepted > 400 && count.rejected > 400 && count.by_fail > 5 && count.allowed > 100, "{count:?}");
+}
+
+#[test]
+fn a_long_history_is_rejected_at_the_event_at_which_check_rejects_it() {
+    let count = compare_all(12, 1, Length::Long, None);
+    assert!(count.accepted > 50 && count.rejected > 50, "{count:?}");
 }
 
 #[test]
@@ -292,7 +318,7 @@ fn what_is_forgotten_leads_to_no_rejection() {
     let few = LiveLimits { configurations: 1, memory: usize::MAX };
     let little = LiveLimits { configurations: 1000, memory: 3000 };
     for limits in [few, little] {
-        let count = compare_all(30, 7, Some(limits));
+        let count = compare_all(30, 7, Length::Short, Some(limits));
         assert!(count.accepted > 100 && count.rejected > 50 && count.undecided > 5, "{limits:?}: {count:?}");
     }
 }
@@ -301,9 +327,11 @@ fn what_is_forgotten_leads_to_no_rejection() {
 #[ignore = "takes minutes"]
 fn soak() {
     let histories = std::env::var("TRUELINE_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(100_000);
-    let count = compare_all(histories, 1 << 32, None);
+    let count = compare_all(histories, 1 << 32, Length::Short, None);
+    println!("{count:?}");
+    let count = compare_all(histories / 40, 1 << 34, Length::Long, None);
     println!("{count:?}");
     let few = LiveLimits { configurations: 40, memory: usize::MAX };
-    let count = compare_all(histories / 4, 1 << 33, Some(few));
+    let count = compare_all(histories / 4, 1 << 33, Length::Short, Some(few));
     println!("{count:?}");
 }
