@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value as Json, json};
 use trueline::history::codec::{Format, LONGEST_LINE, LiveEnd, LiveLine, LiveReader, Tuples, detect};
 use trueline::history::{ProcessId, Record, Value, visible};
-use trueline::judge::Algorithm;
+use trueline::judge::{Algorithm, CancelToken};
 use trueline::registry::{Live, LiveCall, LiveEffect, LiveLimits, NamedSpec, Why};
 use trueline::verdict::LimitKind;
 use trueline::view::Finding;
@@ -830,7 +830,9 @@ fn judge_whole(args: &CheckArgs, judge: &Judge<'_>, input: &Input) -> u8 {
         let _ = write(&render(&judged, args, wanted));
         judge.exit_code(&judged)
     };
-    let judged = judge.judge(input, wanted, &judge.limits(), &end);
+    // Ctrl-C has ended the input, not the judging. If it is pressed again, the program ends at once.
+    let limits = Limits::start(&args.limits, &CancelToken::new());
+    let judged = judge.judge(input, wanted, &limits, &end);
     let written = write(&render(&judged, args, wanted));
     if written == Written::Failed { 2 } else { judge.exit_code(&judged) }
 }

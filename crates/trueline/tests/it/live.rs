@@ -182,7 +182,9 @@ fn compare(subject: &Subject, random: &mut Random, length: Length, limits: Optio
         vec![ObjectId::default()]
     };
     let mut objects: Vec<NamedObject<'_>> = ids.iter().map(|_| spec.object().expect("it has one")).collect();
-    let number = 2 + random.below(7);
+    // If many open operations change the state in different ways, there are too many orders.
+    let has_blind_writes = ["register", "cas-register", "array", "map"].iter().any(|name| spec.info().name == *name);
+    let number = 2 + random.below(if has_blind_writes { 7 } else { 5 });
     let mut processes: Vec<Process> = (0..number).map(|_| Process { open: None, call: None }).collect();
     let (infos, fails) = (*random.pick(&[0, 2, 6]), *random.pick(&[0, 1, 3]));
     let spoils = *random.pick(&[0, 1, 3]);
@@ -251,7 +253,7 @@ fn compare(subject: &Subject, random: &mut Random, length: Length, limits: Optio
         match &judged.judgment().verdict {
             Verdict::Accepted(_) => assert!(!online.rejected, "rejected, but is linearizable: {}", shown()),
             Verdict::Rejected(evidence) => {
-                if (limits.is_some() || length == Length::Long) && !online.rejected {
+                if limits.is_some() && !online.rejected {
                     assert!(online.undecided, "neither rejected nor undecided: {}", shown());
                     count.undecided += 1;
                     return;
@@ -274,8 +276,7 @@ fn compare(subject: &Subject, random: &mut Random, length: Length, limits: Optio
             }
             Verdict::Unknown(limit) => panic!("there is no limit: {limit:?}"),
         }
-        let may_be_undecided = limits.is_some() || length == Length::Long;
-        assert!(may_be_undecided || !online.undecided, "undecided without a limit: {}", shown());
+        assert!(limits.is_some() || !online.undecided, "undecided without a limit: {}", shown());
     }
     count.accepted += 1;
 }
@@ -309,8 +310,9 @@ fn the_verdict_after_each_event_is_that_of_check() {
 
 #[test]
 fn a_long_history_is_rejected_at_the_event_at_which_check_rejects_it() {
-    let count = compare_all(12, 1, Length::Long, None);
-    assert!(count.accepted > 50 && count.rejected > 50, "{count:?}");
+    let few = LiveLimits { configurations: 100, memory: usize::MAX };
+    let count = compare_all(10, 1, Length::Long, Some(few));
+    assert!(count.accepted > 50 && count.rejected > 10, "{count:?}");
 }
 
 #[test]
@@ -329,7 +331,8 @@ fn soak() {
     let histories = std::env::var("TRUELINE_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(100_000);
     let count = compare_all(histories, 1 << 32, Length::Short, None);
     println!("{count:?}");
-    let count = compare_all(histories / 40, 1 << 34, Length::Long, None);
+    let few = LiveLimits { configurations: 300, memory: usize::MAX };
+    let count = compare_all(histories / 40, 1 << 34, Length::Long, Some(few));
     println!("{count:?}");
     let few = LiveLimits { configurations: 40, memory: usize::MAX };
     let count = compare_all(histories / 4, 1 << 33, Length::Short, Some(few));
