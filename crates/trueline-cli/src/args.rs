@@ -46,6 +46,8 @@ Examples:
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
   trueline check --spec queue --view page.html a.jsonl  also draws a page for a browser
   trueline check --spec queue --view pages/ recorded/   also draws a page for each history
+  trueline check --spec kv --follow --fail-fast history.jsonl
+                                                        while the test that writes it is running
 
 A file contains JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
@@ -183,6 +185,7 @@ const COLLECT_EXAMPLES: &str = "\
 Examples:
   trueline collect -o history.jsonl                     listens on 127.0.0.1:7878
   trueline collect --listen 0.0.0.0:9000 -o history.jsonl
+  trueline collect --check --spec kv --fail-fast -o history.jsonl
 
 Clients send a line before each call and a line after each return, and read the answer to each line.
 A client must not make a call before the line for it has been answered; otherwise the order of
@@ -205,8 +208,10 @@ call that is open when the client disconnects may have taken effect or not.";
 
 const COLLECT_EXIT_CODES: &str = "\
 Exit codes:
-  0  ended by Ctrl-C, and all events are written
-  2  wrong usage, or the file cannot be written";
+  0  ended by Ctrl-C, and all events are written; with --check, they are linearizable
+  1  with --check: the events are not linearizable
+  2  wrong usage, or the file cannot be written
+  3  with --check: a key was not decided within the limits, and none was rejected";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -306,12 +311,37 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// Files or directories to judge, or `-` for standard input.
-    #[arg(required = true, value_name = "FILES_OR_DIRS")]
+    #[arg(required_unless_present = "follow", value_name = "FILES_OR_DIRS")]
     pub(crate) inputs: Vec<PathBuf>,
 
     /// Specification of the object, such as `queue` or `register:0`; `trueline specs` lists all.
     #[arg(long)]
     pub(crate) spec: String,
+
+    /// Judge a history while it is being written: a growing file, a pipe, standard input, or a connection to the
+    /// address after `tcp:`. Ends at the end of a pipe, or at Ctrl-C.
+    ///
+    /// Registers, counters, sets, maps and locks are judged key by key, event by event: a violation is reported when the
+    /// return that causes it has been read. All others are judged as a whole at the end, and with --every.
+    #[arg(long)]
+    pub(crate) follow: bool,
+
+    /// With --follow, end at the first violation, with exit code 1.
+    #[arg(long, requires = "follow")]
+    pub(crate) fail_fast: bool,
+
+    /// With --follow, judge a history that is judged as a whole every N lines, or at intervals, such as `10s`.
+    #[arg(long, value_name = "N_OR_TIME", requires = "follow", value_parser = parse_every)]
+    pub(crate) every: Option<Every>,
+
+    /// With --follow, the time by which whole operations may be written later than others that were called after them,
+    /// in the unit of `call` and `return`. A later one leaves its key undecided.
+    #[arg(long, value_name = "D", requires = "follow", value_parser = clap::value_parser!(i64).range(0..))]
+    pub(crate) late: Option<i64>,
+
+    /// With --follow, end when nothing has been appended to a file for this long, such as `5s`.
+    #[arg(long, value_name = "TIME", requires = "follow", value_parser = parse_time)]
+    pub(crate) idle: Option<Duration>,
 
     /// Algorithm, such as `jit-graph` or `compete:jit-graph,linear`; `trueline algorithms` lists all.
     #[arg(long, default_value = "auto")]
@@ -576,6 +606,22 @@ pub(crate) struct CollectArgs {
     /// this process.
     #[arg(long)]
     pub(crate) sync: bool,
+
+    /// Judge the events while they are recorded, as `check --follow` does; needs --spec.
+    #[arg(long, requires = "spec")]
+    pub(crate) check: bool,
+
+    /// With --check, the specification of the object, such as `register:0`; `trueline specs` lists all.
+    #[arg(long, requires = "check")]
+    pub(crate) spec: Option<String>,
+
+    /// With --check, end at the first violation, with exit code 1.
+    #[arg(long, requires = "check")]
+    pub(crate) fail_fast: bool,
+
+    /// With --check, memory limit for judging, such as `64MiB`. Beyond it, the oldest unknown outcomes are forgotten.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "4GiB", requires = "check")]
+    pub(crate) memory: u64,
 }
 
 #[derive(Debug, Args)]
@@ -1055,6 +1101,23 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
         None => parse_time(text).ok(),
     };
     time.ok_or_else(|| "write a number of seconds, or a number and a unit, such as 200ms or 2m".to_owned())
+}
+
+/// When a history that is judged as a whole is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Every {
+    Lines(u64),
+    Time(Duration),
+}
+
+fn parse_every(text: &str) -> Result<Every, String> {
+    match text.parse() {
+        Ok(0) => Err("write a number of lines that is at least 1, or a time such as 10s".to_owned()),
+        Ok(lines) => Ok(Every::Lines(lines)),
+        Err(_) => parse_time(text)
+            .map(Every::Time)
+            .map_err(|_| "write a number of lines, such as 10000, or a time, such as 10s".to_owned()),
+    }
 }
 
 fn parse_time(text: &str) -> Result<Duration, String> {

@@ -45,8 +45,8 @@ pub(crate) fn on_interrupt() -> CancelToken {
 
 /// Runs work that checks the token.
 pub(crate) fn while_busy<T>(work: impl FnOnce() -> T) -> T {
-    BUSY.store(true, Ordering::SeqCst);
+    let before = BUSY.swap(true, Ordering::SeqCst);
     let done = work();
-    BUSY.store(false, Ordering::SeqCst);
+    BUSY.store(before, Ordering::SeqCst);
     done
 }

@@ -3,15 +3,18 @@
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 use trueline::history::RawHistory;
 use trueline::history::codec::{self, CodecError, Format, Mapping, Survey, Tuples};
 use trueline::judge::CancelToken;
+use trueline::registry::NamedError;
 use trueline::verdict::LimitKind;
 use trueline::view::file;
 
@@ -32,6 +35,11 @@ const TO_LOOK: LimitArgs = LimitArgs { timeout: Some(Duration::from_secs(1)), me
 pub(crate) enum Input {
     Stdin,
     File(PathBuf),
+    /// Text that was read before.
+    Text {
+        name: String,
+        text: Arc<[u8]>,
+    },
     Fault(PathBuf, String),
 }
 
@@ -74,6 +82,12 @@ impl From<CodecError> for Unreadable {
     }
 }
 
+impl From<NamedError> for Unreadable {
+    fn from(fault: NamedError) -> Self {
+        Self { line: fault.line(), message: fault.message().to_owned(), limit: None }
+    }
+}
+
 impl From<String> for Unreadable {
     fn from(message: String) -> Self {
         Self { line: None, message, limit: None }
@@ -90,6 +104,7 @@ impl Input {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => "-".to_owned(),
+            Self::Text { name, .. } => name.clone(),
             Self::File(path) | Self::Fault(path, _) => path.display().to_string(),
         }
     }
@@ -99,6 +114,7 @@ impl Input {
     pub(crate) fn refuse_as_output(&self, output: Option<&Path>) -> Result<(), String> {
         let input = match self {
             Self::Stdin => Path::new("/dev/stdin"),
+            Self::Text { .. } => return Ok(()),
             Self::File(path) | Self::Fault(path, _) => path,
         };
         if file::is_same(input, output.unwrap_or(Path::new("/dev/stdout"))) {
@@ -117,10 +133,33 @@ impl Input {
         Ok(start)
     }
 
+    /// Opens an input that is still being written. A file ends if nothing was written for the time `idle`.
+    pub(crate) fn follow(&self, limits: &Limits, idle: Option<Duration>) -> Result<Followed, Unreadable> {
+        let read_limits = ReadLimits::new(limits);
+        let content: Box<dyn Read> = match self {
+            Self::Fault(_, message) => return Err(message.clone().into()),
+            Self::Text { text, .. } => Box::new(io::Cursor::new(Arc::clone(text))),
+            Self::Stdin => source::stdin(&read_limits).map_err(|fault| format!("cannot open: {fault}; give a file"))?,
+            Self::File(path) if path.is_dir() => {
+                return Err("this is a directory; name a file to follow".to_owned().into());
+            }
+            Self::File(path) if path.is_file() => {
+                let file = File::open(path).map_err(|fault| format!("cannot open: {fault}; check the path"))?;
+                let content = Box::new(Growing { file, limits: limits.clone(), position: 0, idle });
+                return Ok(Followed { content, is_growing: true });
+            }
+            Self::File(path) => {
+                source::file(path, &read_limits).map_err(|fault| format!("cannot open: {fault}; check the path"))?
+            }
+        };
+        Ok(Followed { content, is_growing: false })
+    }
+
     /// Opens the input and decompresses its content.
     fn open(&self, limits: &ReadLimits) -> Result<Box<dyn BufRead>, Unreadable> {
         let content: Box<dyn Read> = match self {
             Self::Fault(_, message) => return Err(message.clone().into()),
+            Self::Text { text, .. } => Box::new(io::Cursor::new(Arc::clone(text))),
             Self::Stdin => source::stdin(limits).map_err(|fault| format!("cannot open: {fault}; give a file"))?,
             Self::File(path) => {
                 source::file(path, limits).map_err(|fault| format!("cannot open: {fault}; check the path"))?
@@ -128,6 +167,69 @@ impl Input {
         };
         decompressed(content, limits)
             .map_err(|fault| limits.explain(format!("cannot read: {fault}; check the file").into()))
+    }
+}
+
+/// An input that is still being written.
+pub(crate) struct Followed {
+    pub(crate) content: Box<dyn Read>,
+    /// Whether it is a file, whose last line may be incomplete.
+    pub(crate) is_growing: bool,
+}
+
+/// Reads from a connection until it is closed.
+pub(crate) fn follow_socket(stream: TcpStream, limits: &Limits) -> io::Result<Followed> {
+    // A read ends now and then, so that limits are checked.
+    stream.set_read_timeout(Some(Duration::from_millis(20)))?;
+    Ok(Followed { content: Box::new(Socket { stream, limits: limits.clone() }), is_growing: false })
+}
+
+struct Socket {
+    stream: TcpStream,
+    limits: Limits,
+}
+
+impl Read for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.stream.read(buffer) {
+                Err(fault) if matches!(fault.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                    if self.limits.reached().is_some() {
+                        return Ok(0);
+                    }
+                }
+                read => return read,
+            }
+        }
+    }
+}
+
+/// Reads a file that is still being written.
+struct Growing {
+    file: File,
+    limits: Limits,
+    position: u64,
+    /// The input ends when nothing has been written for this long.
+    idle: Option<Duration>,
+}
+
+impl Read for Growing {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let started = Instant::now();
+        loop {
+            let length = self.file.read(buffer)?;
+            self.position += length as u64;
+            if length > 0 {
+                return Ok(length);
+            }
+            if self.file.metadata()?.len() < self.position {
+                return Err(io::Error::other("the file was cut off while it was followed"));
+            }
+            if self.limits.reached().is_some() || self.idle.is_some_and(|idle| started.elapsed() >= idle) {
+                return Ok(0);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 
@@ -319,6 +421,11 @@ impl Reading {
     /// processes of their own.
     pub(crate) fn names_processes(&self) -> bool {
         self.mapping.as_ref().is_none_or(Mapping::names_processes)
+    }
+
+    /// Returns the format of the input.
+    pub(crate) fn format(&self) -> Format {
+        self.format
     }
 
     /// Returns these options with another mapping.

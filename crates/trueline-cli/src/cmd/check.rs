@@ -15,7 +15,7 @@ use trueline::view::text::Style;
 use trueline::view::{Finding, Report, Timeline, file, json, text};
 
 use super::picture::{self, Pages};
-use super::{ill_formed, lint};
+use super::{follow, ill_formed, lint};
 use crate::args::{CheckArgs, Criterion, Versions};
 use crate::input::{Input, Reading, Unreadable, find_inputs};
 use crate::limits::{Limits, Stage};
@@ -23,6 +23,9 @@ use crate::output::{self, Written};
 use crate::{cancel, ci, progress};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, String> {
+    if args.follow {
+        return follow::run(args);
+    }
     let wanted = match &args.view {
         Some(_) => Wanted::Everything,
         None if args.json || args.quiet => Wanted::Report,
@@ -35,6 +38,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, String> {
 pub(crate) fn explain(args: &CheckArgs) -> Result<ExitCode, String> {
     if args.view.is_some() {
         return Err("--view is for `trueline check`; leave it out, or use that command".to_owned());
+    }
+    if args.follow {
+        return Err("--follow is for `trueline check`; leave it out, or use that command".to_owned());
     }
     run_for(args, Wanted::Explanation)
 }
@@ -116,8 +122,8 @@ const MOST_LINTED: usize = 200_000;
 /// Reads histories and judges them according to the arguments.
 pub(super) struct Judge<'a> {
     args: &'a CheckArgs,
-    spec: NamedSpec,
-    reading: Reading,
+    pub(super) spec: NamedSpec,
+    pub(super) reading: Reading,
     /// Canceled by Ctrl-C.
     token: CancelToken,
 }
@@ -306,6 +312,12 @@ impl<'a> Judge<'a> {
     /// Starts the clock for one input.
     pub(super) fn limits(&self) -> Limits {
         Limits::start(&self.args.limits, &self.token)
+    }
+
+    /// Returns the exit code for one input.
+    pub(super) fn exit_code(&self, judged: &Judged) -> u8 {
+        let tally = Tally { strict: self.args.versions == Versions::Strict, ..Tally::default() };
+        tally.and(judged).exit_code()
     }
 
     /// Returns the report of a history that was not read or judged because of a limit.

@@ -17,7 +17,9 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use trueline::history::codec::jsonl;
+use trueline::registry::{self, LiveLimits, NamedSpec, Options};
 
+use super::follow::{Follower, Teller};
 use crate::args::CollectArgs;
 use crate::output;
 
@@ -25,6 +27,13 @@ use crate::output;
 const LONGEST_LINE: u64 = 1 << 20;
 
 pub(crate) fn run(args: &CollectArgs) -> ExitCode {
+    let checking = match args.spec.as_deref().map(|spec| Checking::new(spec, args)).transpose() {
+        Ok(checking) => checking,
+        Err(message) => {
+            output::error(message);
+            return ExitCode::from(2);
+        }
+    };
     let fault = |what: &str, fault: io::Error, remedy: &str| {
         output::error(format_args!("{what}: {fault}; {remedy}"));
         ExitCode::from(2)
@@ -36,7 +45,7 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
         Ok(bound) => bound,
         Err(error) => return fault(&args.listen, error, "give an address of this machine and a free port"),
     };
-    let log = match Log::open(&args.output, args.sync) {
+    let log = match Log::open(&args.output, args.sync, checking) {
         Ok(log) => log,
         Err(Unusable::Io(error)) => return fault(&path, error, "check the path"),
         Err(Unusable::Message(message)) => {
@@ -57,10 +66,10 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
             // If a connection could not be accepted, the client is gone.
             let Ok(stream) = stream else { continue };
             let (log, end) = (Arc::clone(&shared), end.clone());
-            let serve = move || {
-                if let Err(Stop::Unwritten(error)) = serve(&stream, connection, &log) {
-                    let _ = end.send(Some(error));
-                }
+            let serve = move || match serve(&stream, connection, &log) {
+                Err(Stop::Unwritten(error)) => drop(end.send(Some(error))),
+                Err(Stop::Violated) => drop(end.send(None)),
+                Ok(()) | Err(Stop::Client) => {}
             };
             // If no thread can be started, the connection is closed.
             let _ = std::thread::Builder::new().spawn(serve);
@@ -72,8 +81,9 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
     log.is_closed = true;
     let synced = if log.is_file { log.file.sync_all() } else { Ok(()) };
     output::note(log.summary());
+    let checked = log.checking.take().map_or(0, Checking::end);
     match why.map_or(synced, Err) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::from(checked),
         Err(error) => fault(&path, error, "free some space, or write elsewhere"),
     }
 }
@@ -84,6 +94,8 @@ enum Stop {
     Client,
     /// The log cannot be written.
     Unwritten(io::Error),
+    /// The events are not linearizable, and this ends the program.
+    Violated,
 }
 
 /// Serves a client until it is gone.
@@ -111,13 +123,20 @@ fn serve(stream: &TcpStream, connection: usize, log: &Mutex<Log>) -> Result<(), 
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let answer = match lock().add(connection, &line) {
+        let mut log = lock();
+        let added = log.add(connection, &line);
+        let is_violated = log.checking.as_ref().is_some_and(|checking| checking.ends);
+        drop(log);
+        let answer = match added {
             Ok(time) => json!({ "time": time }),
             Err(Refusal::Message(message)) => json!({ "error": message }),
             Err(Refusal::Unwritten(error)) => return Err(Stop::Unwritten(error)),
         };
         // A single write, so that the answer is sent in one packet.
         answers.write_all(format!("{answer}\n").as_bytes()).map_err(gone)?;
+        if is_violated {
+            return Err(Stop::Violated);
+        }
     }
 }
 
@@ -164,6 +183,59 @@ struct Log {
     named: Option<bool>,
     events: u64,
     refused: u64,
+    /// Judges the events, if this is wanted.
+    checking: Option<Checking>,
+}
+
+/// Judges the events while they are recorded.
+struct Checking {
+    follower: Follower<'static>,
+    teller: Teller<'static>,
+    fail_fast: bool,
+    /// Whether a violation ends the program.
+    ends: bool,
+    /// Whether a line could not be judged; those after it are not judged either.
+    has_failed: bool,
+}
+
+impl Checking {
+    fn new(name: &str, args: &CollectArgs) -> Result<Self, String> {
+        let spec = registry::spec(name, Options::new()).map_err(|fault| fault.to_string())?;
+        // It is needed until the program ends.
+        let spec: &'static NamedSpec = Box::leak(Box::new(spec));
+        let memory = usize::try_from(args.memory / 4 * 3).unwrap_or(usize::MAX);
+        let limits = LiveLimits { memory, ..LiveLimits::default() };
+        let Some(follower) = Follower::new(spec, None, None, limits) else {
+            return Err(format!(
+                "histories of {name} are judged only as a whole; leave out --check, and run `trueline check` on the log"
+            ));
+        };
+        let teller = Teller::new(args.output.display().to_string(), spec.name(), (false, false, args.fail_fast));
+        Ok(Self { follower, teller, fail_fast: args.fail_fast, ends: false, has_failed: false })
+    }
+
+    /// Judges a line of the log.
+    fn line(&mut self, line: &[u8]) {
+        if self.has_failed {
+            return;
+        }
+        let mut news = Vec::new();
+        if let Err(fault) = self.follower.line(line, false, &mut news) {
+            self.has_failed = true;
+            output::error(format_args!(
+                "{}; the events from there on are not judged",
+                fault.describe(&self.teller.file)
+            ));
+        }
+        self.ends |= self.teller.tell(&mut news) && self.fail_fast;
+        self.teller.summarize(&self.follower);
+    }
+
+    /// Prints the verdict, and returns the exit code.
+    fn end(self) -> u8 {
+        let code = self.teller.end(&self.follower, None);
+        if self.has_failed { 2 } else { code }
+    }
 }
 
 /// The reason why a file cannot be used as the log.
@@ -180,7 +252,7 @@ impl From<io::Error> for Unusable {
 
 impl Log {
     /// Opens the log in this file, which is created if it does not exist. An existing log is continued.
-    fn open(path: &Path, syncs: bool) -> Result<Self, Unusable> {
+    fn open(path: &Path, syncs: bool, checking: Option<Checking>) -> Result<Self, Unusable> {
         let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
         let is_file = file.metadata()?.is_file();
         let mut log = Self {
@@ -196,6 +268,7 @@ impl Log {
             named: None,
             events: 0,
             refused: 0,
+            checking,
         };
         if is_file {
             lock(&log.file)?;
@@ -221,7 +294,10 @@ impl Log {
                 .map_err(|fault| (may_be_cut_off && fault.is_eof(), fault.to_string()))
                 .and_then(|event| self.go_on_behind(&event).map_err(|message| (false, message)));
             match event {
-                Ok(()) => self.length += length,
+                Ok(()) => {
+                    self.length += length;
+                    self.judge(&line);
+                }
                 Err((true, _)) => {
                     self.file.set_len(self.length)?;
                     output::note(format_args!(
@@ -276,6 +352,13 @@ impl Log {
             Err(_) => {}
         }
         written
+    }
+
+    /// Judges a line that is in the log, if this is wanted.
+    fn judge(&mut self, line: &[u8]) {
+        if let Some(checking) = &mut self.checking {
+            checking.line(line);
+        }
     }
 
     fn summary(&self) -> String {
@@ -372,6 +455,7 @@ impl Log {
             return Err(Refusal::Message(fault.message().to_owned()));
         }
         self.write(line.as_bytes()).map_err(Refusal::Unwritten)?;
+        self.judge(line.as_bytes());
         if let Some((_, object)) = &called {
             self.named = Some(object.is_some());
         }

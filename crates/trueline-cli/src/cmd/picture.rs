@@ -82,7 +82,7 @@ impl Pages {
             Self::Folder(folder, taken) => (folder, taken),
         };
         let name = match input {
-            Input::Stdin => "standard-input".to_owned(),
+            Input::Stdin | Input::Text { .. } => "standard-input".to_owned(),
             Input::File(path) | Input::Fault(path, _) => {
                 path.file_name().unwrap_or_default().to_string_lossy().into_owned()
             }

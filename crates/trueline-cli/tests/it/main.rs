@@ -9,6 +9,7 @@ mod crashes;
 mod docs;
 mod explain;
 mod explore;
+mod follow;
 mod generate;
 mod help;
 mod hostile;

@@ -49,6 +49,10 @@ pub mod brute;
 // Algorithms that do not search.
 pub mod monitor;
 
+// Judging while a history is being recorded.
+#[cfg(feature = "named")]
+pub(crate) mod online;
+
 // Evidence.
 mod replay;
 mod allowed;
@@ -81,6 +85,11 @@ pub use judged::{Argued, Specification};
 #[cfg(feature = "named")]
 pub(crate) use judged::{Criterion, Intervals, QuasiLinearizable};
 pub(crate) use judged::{Linearizable, Show, Synchronizing, judged, judged_so};
+#[cfg(feature = "named")]
+#[doc(hidden)]
+pub use online::Why;
+#[cfg(feature = "named")]
+pub(crate) use online::{Effect, Online, OnlineCall, OnlineLimits};
 pub use replay::{NotALinearization, replay};
 pub use search::budget::{Budget, CancelToken};
 #[doc(hidden)]

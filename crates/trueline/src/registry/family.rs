@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 
 use super::families::notation::Notation;
+use super::live::{AnyLive, LiveFamily, LiveLimits};
 use super::lookup::NamedError;
 use super::numbered::{AnyNumbered, Lend, LentValue, NumberedHistory, numbered, show};
 use super::parts::{by_object, numbered_parts};
@@ -31,6 +32,10 @@ pub(super) trait Family: Debug + Send + Sync + 'static {
     /// Returns the function that decides, given the whole history, how results are read, or `None` if each result can be
     /// read on its own.
     fn settle(&self) -> Option<Settle<Self::Spec>>;
+
+    /// Returns the initial number and the function that returns what an operation adds, if the specification counts: a
+    /// history whose sums might overflow is refused.
+    fn adds(&self) -> Option<(i64, Adds<Self::Spec>)>;
 }
 
 /// A specification whose operations wait for each other, with the notation of its operations in files.
@@ -58,6 +63,9 @@ pub(super) type Lent<F> = <<<F as Family>::Spec as Spec>::Value as Lend>::As;
 
 /// Decides how the results of a history are read, from all its operations with their results.
 pub(super) type Settle<S> = fn(&S, &[(&<S as Spec>::Op, Option<&<S as Spec>::Ret>)]) -> Settled<<S as Spec>::Ret>;
+
+/// Returns the number that an operation adds.
+pub(super) type Adds<S> = fn(&<S as Spec>::Op) -> i64;
 
 /// The function that corrects each result as it was read first; `None` if the results are correct already. An error if
 /// the history cannot be judged.
@@ -88,6 +96,11 @@ pub(super) trait AnyFamily: Debug + Send + Sync {
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError>;
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError>;
     fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
+    /// Returns a judge for histories that are still being recorded; `None` if operations wait for each other, or may be
+    /// out of order.
+    fn live(&self, _limits: LiveLimits) -> Option<Box<dyn AnyLive + '_>> {
+        None
+    }
 }
 
 /// Adapts a [`SyncFamily`] to [`AnyFamily`].
@@ -168,6 +181,10 @@ impl<F: Family> AnyFamily for F {
 
     fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
         Some(Box::new(OneAtATime::new(self)))
+    }
+
+    fn live(&self, limits: LiveLimits) -> Option<Box<dyn AnyLive + '_>> {
+        Some(Box::new(LiveFamily::new(self, limits)))
     }
 }
 

@@ -98,7 +98,7 @@ pub fn spec(name: &str, options: Options) -> Result<NamedSpec, NamedError> {
         )));
     }
     let family = families::family(info, parameter, options).map_err(NamedError::new)?;
-    Ok(NamedSpec { name: name.to_owned(), info, family })
+    Ok(NamedSpec { name: name.to_owned(), info, family, nil_wildcard: options.nil_wildcard })
 }
 
 /// A specification that was chosen by its name.
@@ -107,6 +107,7 @@ pub struct NamedSpec {
     name: String,
     pub(super) info: &'static SpecInfo,
     pub(super) family: Box<dyn AnyFamily>,
+    pub(super) nil_wildcard: bool,
 }
 
 impl NamedSpec {

@@ -23,6 +23,7 @@
 
 mod families;
 mod family;
+mod live;
 mod numbered;
 mod parts;
 mod quasi;
@@ -33,6 +34,10 @@ mod table;
 #[cfg(all(test, feature = "json"))]
 mod tests;
 
+#[doc(hidden)]
+pub use crate::judge::Why;
+#[doc(hidden)]
+pub use live::{Live, LiveCall, LiveEffect, LiveLimits};
 pub use lookup::{NamedError, NamedSpec, Options, spec};
 pub use quasi::{NoFactors, QuasiFactors};
 #[doc(hidden)]

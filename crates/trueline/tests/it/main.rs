@@ -15,6 +15,8 @@ mod hostile_text;
 mod interval;
 mod large;
 mod layers;
+#[cfg(feature = "named")]
+mod live;
 mod messages;
 #[cfg(feature = "named")]
 mod mutate;

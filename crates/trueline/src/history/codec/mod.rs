@@ -25,6 +25,7 @@ pub mod jepsen_log;
 mod json;
 pub mod jsonl;
 mod lines;
+mod live;
 pub mod mapping;
 pub mod porcupine;
 pub mod start_finish;
@@ -39,6 +40,8 @@ use std::sync::Arc;
 use super::{HistoryError, RawHistory};
 
 pub use detect::detect;
+#[doc(hidden)]
+pub use live::{LiveEnd, LiveLine, LiveReader};
 pub use mapping::Mapping;
 #[doc(hidden)]
 pub use survey::{Occurrences, Survey, Trap, survey};

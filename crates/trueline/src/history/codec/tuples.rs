@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::{ObjectId, Outcome, RawHistory, Value};
+use super::super::{ObjectId, Outcome, RawHistory, Record, Value};
 use super::CodecError;
 use super::field::{object_name, quoted, shorten};
 
@@ -49,35 +49,10 @@ impl Tuples {
                 None => CodecError::whole_file(message),
             };
             let record = &mut operation.op;
-            if named || record.key.is_some() {
-                let what = if named { "object" } else { "key" };
-                let message = format!("the {what} already has a field of its own; do not also read values as pairs");
-                return Err(at(operation.call_line(), message));
-            }
-            let Some((key, value)) = pair(&record.value) else {
-                let message = format!(
-                    "the value of `{}` is {}, not a pair of key and value; log it as [key value], or do not read \
-                     values as pairs",
-                    quoted(&record.f),
-                    shorten(record.value.to_string())
-                );
-                return Err(at(operation.call_line(), message));
-            };
-            record.value = value;
+            let key = split_call(record, named).map_err(|message| at(operation.call_line(), message))?;
+            let line = operation.return_line().or(operation.call_line());
             if let Outcome::Returned(result) | Outcome::Optional(result) = &mut operation.outcome {
-                match pair(result) {
-                    Some((of, value)) if of == key => *result = value,
-                    None if !matches!(result, Value::List(_)) => {}
-                    _ => {
-                        let message = format!(
-                            "the result is {}, not a pair with the key {}; log it as [key value]",
-                            shorten(result.to_string()),
-                            shorten(key.to_string())
-                        );
-                        let line = operation.return_line().or(operation.call_line());
-                        return Err(at(line, message));
-                    }
-                }
+                split_result(&key, result).map_err(|message| at(line, message))?;
             }
             match self {
                 Self::Keys => operation.op.key = Some(key),
@@ -95,6 +70,40 @@ impl Tuples {
         }
         Ok(history)
     }
+}
+
+/// Splits the argument of a call, and returns the key. `named` tells whether operations name objects.
+pub(super) fn split_call(record: &mut Record, named: bool) -> Result<Value, String> {
+    if named || record.key.is_some() {
+        let what = if named { "object" } else { "key" };
+        return Err(format!("the {what} already has a field of its own; do not also read values as pairs"));
+    }
+    let Some((key, value)) = pair(&record.value) else {
+        return Err(format!(
+            "the value of `{}` is {}, not a pair of key and value; log it as [key value], or do not read values as \
+             pairs",
+            quoted(&record.f),
+            shorten(record.value.to_string())
+        ));
+    };
+    record.value = value;
+    Ok(key)
+}
+
+/// Splits a result of an operation with this key.
+pub(super) fn split_result(key: &Value, result: &mut Value) -> Result<(), String> {
+    match pair(result) {
+        Some((of, value)) if of == *key => *result = value,
+        None if !matches!(result, Value::List(_)) => {}
+        _ => {
+            return Err(format!(
+                "the result is {}, not a pair with the key {}; log it as [key value]",
+                shorten(result.to_string()),
+                shorten(key.to_string())
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn pair(value: &Value) -> Option<(Value, Value)> {

@@ -34,13 +34,16 @@ fn addend(record: &Record) -> Result<i64, String> {
 /// Rejects numbers whose sum may exceed 64 bits: the specification would then wrap around, as atomic integers do, but
 /// the counter of a database does not.
 fn fits(initial: i64, added: impl Iterator<Item = i64> + Clone) -> Result<(), String> {
-    let sum = |sign: i64| {
-        i128::from(initial) + added.clone().filter(|number| number.signum() == sign).map(i128::from).sum::<i128>()
-    };
-    if sum(1) <= i64::MAX.into() && sum(-1) >= i64::MIN.into() {
+    let sum = |sign: i64| added.clone().filter(|number| number.signum() == sign).map(i128::from).sum::<i128>();
+    check_sums(initial, (sum(1), sum(-1)))
+}
+
+/// Rejects the sums of positive and negative numbers that may lead beyond 64 bits.
+pub(in crate::registry) fn check_sums(initial: i64, (more, less): (i128, i128)) -> Result<(), String> {
+    let from = i128::from(initial);
+    if from + more <= i64::MAX.into() && from + less >= i64::MIN.into() {
         return Ok(());
     }
-    let [more, less] = [sum(1), sum(-1)].map(|sum| sum - i128::from(initial));
     Err(format!(
         "the counter may exceed 64 bits: it starts at {initial}, and the operations add {more} and {less} in total; \
          add less, or split the history"
@@ -75,16 +78,26 @@ operations! {
     "read" ["r", "get", "load"] NOTHING() [FetchAddOp::Read] -> NUMBER(number) [number];
 }
 
+/// Returns the number that an operation adds.
+pub(super) fn counter_adds(op: &CounterOp) -> i64 {
+    if let CounterOp::Add(number) = op { *number } else { 0 }
+}
+
+/// Returns the number that an operation adds.
+pub(super) fn fetch_add_adds(op: &FetchAddOp) -> i64 {
+    if let FetchAddOp::FetchAdd(number) = op { *number } else { 0 }
+}
+
 /// Rejects histories whose sums may exceed 64 bits.
 pub(super) fn settle_counter(spec: &Counter, operations: &[(&CounterOp, Option<&CounterRet>)]) -> Settled<CounterRet> {
-    let added = operations.iter().map(|(op, _)| if let CounterOp::Add(number) = op { *number } else { 0 });
+    let added = operations.iter().map(|(op, _)| counter_adds(op));
     fits(spec.initial(), added)?;
     Ok(None)
 }
 
 /// Rejects histories whose sums may exceed 64 bits.
 pub(super) fn settle_fetch_add(spec: &FetchAdd, operations: &[(&FetchAddOp, Option<&i64>)]) -> Settled<i64> {
-    let added = operations.iter().map(|(op, _)| if let FetchAddOp::FetchAdd(number) = op { *number } else { 0 });
+    let added = operations.iter().map(|(op, _)| fetch_add_adds(op));
     fits(spec.initial(), added)?;
     Ok(None)
 }

@@ -9,11 +9,13 @@ mod registers;
 mod sets;
 pub(super) mod sync;
 
+pub(super) use counters::check_sums;
+
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use self::notation::Notation;
-use super::family::{AnyFamily, Family, Settle, Settled, SyncErased, SyncFamily, Typed};
+use super::family::{Adds, AnyFamily, Family, Settle, Settled, SyncErased, SyncFamily, Typed};
 use super::lookup::Options;
 use super::quasi::Quasi;
 use super::sequential::{AnyObject, Together};
@@ -34,13 +36,15 @@ struct Of<S: Spec, N = S> {
     spec: S,
     /// The function that [`Family::settle`] returns.
     settle: Option<Settle<S>>,
+    /// What [`Family::adds`] returns.
+    adds: Option<(i64, Adds<S>)>,
     process_matters: bool,
     notation: PhantomData<fn() -> N>,
 }
 
 impl<S: Spec, N> Of<S, N> {
     fn new(spec: S) -> Self {
-        Self { spec, settle: None, process_matters: false, notation: PhantomData }
+        Self { spec, settle: None, adds: None, process_matters: false, notation: PhantomData }
     }
 }
 
@@ -63,6 +67,10 @@ where
     fn settle(&self) -> Option<Settle<S>> {
         self.settle
     }
+
+    fn adds(&self) -> Option<(i64, Adds<S>)> {
+        self.adds
+    }
 }
 
 /// A specification that has a notation of its own.
@@ -78,6 +86,11 @@ fn of<S: WithNotation>(spec: S) -> Box<dyn AnyFamily> {
 /// Returns the family of a specification for which some questions depend on the whole history.
 fn settled<S: WithNotation>(spec: S, settle: Settle<S>) -> Box<dyn AnyFamily> {
     Box::new(Of::<S> { settle: Some(settle), ..Of::new(spec) })
+}
+
+/// Returns the family of a specification that counts, whose sums must not overflow.
+fn counting<S: WithNotation>(spec: S, settle: Settle<S>, adds: (i64, Adds<S>)) -> Box<dyn AnyFamily> {
+    Box::new(Of::<S> { settle: Some(settle), adds: Some(adds), ..Of::new(spec) })
 }
 
 /// Returns the family of a relaxed specification that has the notation of the strict one.
@@ -172,8 +185,14 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
         "multi-register" if wildcard => of(MultiRegister::new(initial()?).nil_wildcard(Value::Null)),
         "multi-register" => of(MultiRegister::new(initial()?)),
         "array" => of(Array::new(initial()?)),
-        "counter" => settled(Counter::new(initial_number(name, parameter)?), counters::settle_counter),
-        "fetch-add" => settled(FetchAdd::new(initial_number(name, parameter)?), counters::settle_fetch_add),
+        "counter" => {
+            let initial = initial_number(name, parameter)?;
+            counting(Counter::new(initial), counters::settle_counter, (initial, counters::counter_adds))
+        }
+        "fetch-add" => {
+            let initial = initial_number(name, parameter)?;
+            counting(FetchAdd::new(initial), counters::settle_fetch_add, (initial, counters::fetch_add_adds))
+        }
         "bounded-queue" => {
             let capacity = amount(name, "capacity", 1, parameter)?;
             of(BoundedQueue::new(usize::try_from(capacity).unwrap_or(usize::MAX)))
