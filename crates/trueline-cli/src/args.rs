@@ -51,8 +51,8 @@ A file contains JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
   {\"process\":0,\"f\":\"dequeue\",\"result\":5,\"call\":10,\"return\":20}
 Other formats can be selected with --format or described with --map. Files may be compressed with
-gzip or zstd. In a directory, the files read are those that end in .jsonl, .json or .edn, and .log
-and .txt files that look like histories.";
+gzip or zstd. In a directory, the files read are those that end in .jsonl, .json, .edn or .parquet,
+and .log and .txt files that look like histories.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -133,7 +133,7 @@ Examples:
   trueline map --guess foreign.jsonl > proposal.toml    a proposal, and the first operations
   trueline map foreign.jsonl --map mapping.toml         the operations that a mapping reads
   trueline check --spec queue foreign.jsonl --map mapping.toml
-  trueline check --spec register --map otlp traces.json  presets: csv, otlp, jaeger
+  trueline check --spec register --map otlp traces.json  presets: csv, parquet, otlp, jaeger
 
 A proposal is guessed from the names and values of fields. Check the operations before you use it.";
 
@@ -441,7 +441,7 @@ pub(crate) struct ReadArgs {
     #[arg(long, conflicts_with = "tuples")]
     pub(crate) independent: bool,
 
-    /// Read foreign logs with a mapping: a preset (`csv`, `otlp` or `jaeger`), or a file in TOML or JSON.
+    /// Read foreign logs with a mapping: a preset (`csv`, `parquet`, `otlp` or `jaeger`), or a file in TOML or JSON.
     ///
     /// A mapping file assigns a field of the log to each field of trueline, such as process = "who" or f = "what.name".
     /// It may assign process, f, value, key, result and object; for events, also type, with a table [types] (begin =
@@ -949,6 +949,8 @@ pub(crate) enum Format {
     Events,
     /// Comma- or tab-separated values, with a header row that has the field names of JSON lines.
     Csv,
+    /// Parquet, with columns that have the field names of JSON lines.
+    Parquet,
 }
 
 impl From<Format> for codec::Format {
@@ -962,6 +964,7 @@ impl From<Format> for codec::Format {
             Format::PorcupineJson => Self::PorcupineJson,
             Format::Events => Self::Events,
             Format::Csv => Self::Csv,
+            Format::Parquet => Self::Parquet,
         }
     }
 }
@@ -986,6 +989,8 @@ pub(crate) enum To {
     Events,
     /// Comma-separated values, with a row for each operation.
     Csv,
+    /// Parquet, with a row for each operation.
+    Parquet,
 }
 
 impl From<To> for codec::Target {
@@ -999,6 +1004,7 @@ impl From<To> for codec::Target {
             To::PorcupineJson => Self::PorcupineJson,
             To::Events => Self::Events,
             To::Csv => Self::Csv,
+            To::Parquet => Self::Parquet,
         }
     }
 }

@@ -33,6 +33,8 @@ mod table;
 #[cfg(all(test, feature = "json"))]
 mod tests;
 
+#[doc(hidden)]
+pub use lookup::Unjudged;
 pub use lookup::{NamedError, NamedSpec, Options, spec};
 pub use quasi::{NoFactors, QuasiFactors};
 #[doc(hidden)]

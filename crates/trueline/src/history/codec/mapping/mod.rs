@@ -56,7 +56,8 @@
 //! parentheses. A path alone holds if its value exists and is neither null nor false.
 //!
 //! `records = "data[].spans[]"` is the path to the records of JSON documents. `format = "csv"` is for tables, whose
-//! columns are fields; set `separator` and `header` if the file does not show them. `values = "otlp"` is for
+//! columns are fields; set `separator` and `header` if the file does not show them. Parquet files are recognized by their
+//! first bytes; `format = "parquet"` accepts nothing else. `values = "otlp"` is for
 //! OpenTelemetry's values, which are objects, and `values = "text"` for values that are all texts. `extends = "otlp"`
 //! starts from a [preset](Mapping::preset).
 //!
@@ -75,13 +76,14 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::super::{RawHistory, Value};
+use super::super::{History, RawHistory, Value};
 use super::field::{Names, Parsed, Unfit, quoted, shorten, wrong};
+use super::intake::{Intake, Plain};
 use super::json::{self, Node, Object, syntax_message};
 use super::jsonl::{Fields, File};
 use super::lines::Lines;
 use super::survey::{Remarks, Trap};
-use super::{CodecError, LONGEST_LINE, document, table};
+use super::{CodecError, LONGEST_LINE, detect, document, table};
 
 pub use guess::{Guess, guess};
 
@@ -109,6 +111,8 @@ pub struct Mapping {
     table: Option<Table>,
     /// Whether fields that are not mapped have the names of trueline's format.
     same_names: bool,
+    /// Whether the file must have typed columns, as Parquet has.
+    has_columns: bool,
 }
 
 /// The syntax of a table.
@@ -195,10 +199,11 @@ impl Mapping {
         if mapping.same_names { Ok(mapping) } else { mapping.complete() }
     }
 
-    /// Returns the mapping of a format that many tools write: `csv`, `otlp` or `jaeger`.
+    /// Returns the mapping of a format that many tools write: `csv`, `parquet`, `otlp` or `jaeger`.
     ///
     /// - `csv`: a table, separated by commas, tabs, semicolons or vertical bars, whose columns have the names of
     ///   [`jsonl`](super::jsonl)'s fields.
+    /// - `parquet`: a Parquet file whose columns have these names.
     /// - `otlp`: OpenTelemetry's spans, as `ExportTraceServiceRequest` in JSON, one or more in a file. A span is an
     ///   operation: its attribute `f` or its name is the name of the operation, and its attributes `key`, `value`,
     ///   `result`, `object` and `process` are the other fields. A span with an error has an unknown outcome.
@@ -225,6 +230,11 @@ impl Mapping {
     /// Returns the preset for tables.
     pub(super) fn csv() -> Self {
         Self { table: Some(Table::default()), values: Values::Text, same_names: true, ..Self::default() }
+    }
+
+    /// Returns the preset for Parquet.
+    pub(super) fn parquet() -> Self {
+        Self { same_names: true, has_columns: true, ..Self::default() }
     }
 
     fn add(&mut self, description: &Json) -> Result<(), String> {
@@ -282,7 +292,13 @@ impl Mapping {
                         self.table.get_or_insert_default();
                         self.values = Values::Text;
                     }
-                    other => return Err(format!("`{}` is not a format of records; write json or csv", quoted(other))),
+                    "parquet" => self.has_columns = true,
+                    other => {
+                        return Err(format!(
+                            "`{}` is not a format of records; write json, csv or parquet",
+                            quoted(other)
+                        ));
+                    }
                 },
                 "separator" => {
                     let separator = text(name, entry)?;
@@ -384,15 +400,34 @@ impl Mapping {
 
     pub(super) fn read_with(
         &self,
-        mut input: impl BufRead,
+        input: impl BufRead,
         skew: i64,
         remarks: Option<&mut Remarks>,
         warnings: &mut Vec<String>,
     ) -> Result<RawHistory, CodecError> {
-        if let Some(table) = &self.table {
-            return self.read_table(table, input, skew, remarks, warnings);
+        self.read_into(input, skew, Plain, remarks, warnings).map(|(_, history)| history)
+    }
+
+    /// Reads records whose operations are converted by `intake`.
+    pub(super) fn read_into<I: Intake>(
+        &self,
+        mut input: impl BufRead,
+        skew: i64,
+        intake: I,
+        remarks: Option<&mut Remarks>,
+        warnings: &mut Vec<String>,
+    ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+        let start = input.fill_buf().map_err(|error| CodecError::io(0, error))?;
+        if start.starts_with(detect::PARQUET) {
+            return self.read_parquet(input, skew, intake, remarks, warnings);
         }
-        let mut reader = Reader::new(self, remarks);
+        if self.has_columns {
+            return Err(CodecError::whole_file("this is not a Parquet file; give one, or another format"));
+        }
+        if let Some(table) = &self.table {
+            return self.read_table(table, input, skew, intake, remarks, warnings);
+        }
+        let mut reader = Reader::new(self, intake, remarks);
         let mut names = Names::default();
         let (start, passed) = document::first_byte(&mut input)?;
         if self.records.is_empty() && start != Some(b'[') {
@@ -428,30 +463,41 @@ impl Mapping {
         reader.finish(skew, warnings)
     }
 
-    fn read_table(
+    #[cfg(not(feature = "parquet"))]
+    fn read_parquet<I: Intake>(
         &self,
-        table: &Table,
+        _: impl BufRead,
+        _: i64,
+        _: I,
+        _: Option<&mut Remarks>,
+        _: &mut Vec<String>,
+    ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+        Err(CodecError::whole_file(super::NO_PARQUET))
+    }
+
+    /// Reads the rows of a Parquet file.
+    #[cfg(feature = "parquet")]
+    fn read_parquet<I: Intake>(
+        &self,
         mut input: impl BufRead,
         skew: i64,
+        intake: I,
         remarks: Option<&mut Remarks>,
         warnings: &mut Vec<String>,
-    ) -> Result<RawHistory, CodecError> {
-        let mut first = Vec::new();
-        (&mut input)
-            .take(LONGEST_LINE as u64)
-            .read_until(b'\n', &mut first)
-            .map_err(|error| CodecError::io(0, error))?;
-        let separator = table.separator.unwrap_or_else(|| table::separator(&String::from_utf8_lossy(&first)));
-        let mut rows = table::Rows::new(first.as_slice().chain(input), separator);
-        let mut cells = Vec::new();
-        let header = match &table.header {
-            Some(header) => header.clone(),
-            None => match rows.next(&mut cells)? {
-                Some(_) => cells.clone(),
-                None => Vec::new(),
-            },
-        };
-        let header: Vec<Arc<str>> = header.iter().map(|name| name.trim().into()).collect();
+    ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+        // The description of the columns is at the end of the file.
+        let mut content = Vec::new();
+        input.read_to_end(&mut content).map_err(|error| CodecError::io(0, error))?;
+        let rows = super::parquet::Rows::open(content)?;
+        let mut named = self.with_columns(&rows.columns())?;
+        named.values = Values::Typed;
+        let mut reader = Reader::new(&named, intake, remarks);
+        rows.each(&mut |number, record| reader.add(number, Place { record: &record, around: &[] }))?;
+        reader.finish(skew, warnings)
+    }
+
+    /// Returns the mapping, in which columns with trueline's names are mapped unless they are already.
+    fn with_columns(&self, header: &[Arc<str>]) -> Result<Self, CodecError> {
         for (index, name) in header.iter().enumerate() {
             if header[..index].contains(name) && !name.is_empty() {
                 let message = format!("the column `{}` occurs twice; rename one of them", quoted(name));
@@ -477,7 +523,36 @@ impl Mapping {
                 )
             })?;
         }
-        let mut reader = Reader::new(&named, remarks);
+        Ok(named)
+    }
+
+    fn read_table<I: Intake>(
+        &self,
+        table: &Table,
+        mut input: impl BufRead,
+        skew: i64,
+        intake: I,
+        remarks: Option<&mut Remarks>,
+        warnings: &mut Vec<String>,
+    ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+        let mut first = Vec::new();
+        (&mut input)
+            .take(LONGEST_LINE as u64)
+            .read_until(b'\n', &mut first)
+            .map_err(|error| CodecError::io(0, error))?;
+        let separator = table.separator.unwrap_or_else(|| table::separator(&String::from_utf8_lossy(&first)));
+        let mut rows = table::Rows::new(first.as_slice().chain(input), separator);
+        let mut cells = Vec::new();
+        let header = match &table.header {
+            Some(header) => header.clone(),
+            None => match rows.next(&mut cells)? {
+                Some(_) => cells.clone(),
+                None => Vec::new(),
+            },
+        };
+        let header: Vec<Arc<str>> = header.iter().map(|name| name.trim().into()).collect();
+        let named = self.with_columns(&header)?;
+        let mut reader = Reader::new(&named, intake, remarks);
         let mut names = Names::default();
         while let Some(line) = rows.next(&mut cells)? {
             if cells.len() != header.len() {
@@ -499,9 +574,9 @@ impl Mapping {
 }
 
 /// Reads records one after the other.
-struct Reader<'m, 'r> {
+struct Reader<'m, 'r, I: Intake> {
     mapping: &'m Mapping,
-    file: File<'r>,
+    file: File<'r, I>,
     /// The number of each named process.
     processes: HashMap<Value, i64>,
     /// Whether a process number of the file was kept.
@@ -509,9 +584,9 @@ struct Reader<'m, 'r> {
     missing: Missing,
 }
 
-impl<'m, 'r> Reader<'m, 'r> {
-    fn new(mapping: &'m Mapping, remarks: Option<&'r mut Remarks>) -> Self {
-        let file = File::new(remarks);
+impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
+    fn new(mapping: &'m Mapping, intake: I, remarks: Option<&'r mut Remarks>) -> Self {
+        let file = File::with(intake, remarks);
         let file = if mapping.has("process") { file } else { file.without_processes() };
         Self { mapping, file, processes: HashMap::new(), has_numbers: false, missing: Missing::default() }
     }
@@ -524,7 +599,7 @@ impl<'m, 'r> Reader<'m, 'r> {
         }
     }
 
-    fn finish(mut self, skew: i64, warnings: &mut Vec<String>) -> Result<RawHistory, CodecError> {
+    fn finish(mut self, skew: i64, warnings: &mut Vec<String>) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
         let missing = self.missing.describe(self.mapping.source("result"));
         for warning in &missing {
             self.file.see(Trap::NoResult, 0, || warning.clone());
@@ -580,7 +655,7 @@ impl<'m, 'r> Reader<'m, 'r> {
                 "f" => mapping.function(source, place)?,
                 _ => source.find(place, mapping.values)?,
             };
-            if mapping.values == Values::Text && found == Some(Ok(Value::Null)) {
+            if mapping.values.has_cells() && found == Some(Ok(Value::Null)) {
                 // An empty cell means that the field is absent, except for an argument, and for the result of a whole
                 // operation, which are null.
                 found = found.filter(|_| ours == "value" || (ours == "result" && kind.is_none()));
@@ -993,7 +1068,7 @@ mod tests {
                 "`of` in a rule is not a field",
             ),
             (serde_json::json!({"f": "f", "call": "c", "records": "spans"}), "data[].spans[]"),
-            (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json or csv"),
+            (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json, csv or parquet"),
             (serde_json::json!({"extends": "zipkin"}), "not a preset; the presets are csv, otlp, jaeger"),
             (serde_json::json!({"process": "p", "f": "f"}), "neither `type` nor `call`"),
             (serde_json::json!({"process": "p", "f": "f", "type": "t", "call": "c"}), "both `type` and `call`"),
