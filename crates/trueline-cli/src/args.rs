@@ -44,6 +44,8 @@ Examples:
   trueline check --spec quasi-queue:2 d.jsonl           a queue that may be out of order by 2 places
   trueline check --spec queue --factor enq=0,deq=4 d.jsonl
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
+  trueline check --spec queue --notes faults.csv a.jsonl
+                                                        shows what happened meanwhile
   trueline check --spec queue --view page.html a.jsonl  also draws a page for a browser
   trueline check --spec queue --view pages/ recorded/   also draws a page for each history
 
@@ -449,6 +451,13 @@ pub(crate) struct ReadArgs {
     /// mapping.
     #[arg(long, value_name = "PRESET_OR_FILE", conflicts_with = "format")]
     pub(crate) map: Option<PathBuf>,
+
+    /// Show what happened meanwhile: a CSV file with a column `time`, and other columns that say what happened.
+    ///
+    /// Times are numbers in the unit of the history's times, or ISO 8601 dates, which are nanoseconds since 1970. The
+    /// records of the history need times: `time` for events, `call` and `return` for whole operations.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) notes: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use flate2::bufread::MultiGzDecoder;
 use indicatif::{HumanBytes, ProgressBar};
 use ruzstd::decoding::StreamingDecoder;
 use trueline::history::RawHistory;
-use trueline::history::codec::{self, CodecError, Format, Mapping, Source, Survey, Tuples};
+use trueline::history::codec::{self, CodecError, Format, Mapping, Note, Source, Survey, Tuples};
 use trueline::judge::CancelToken;
 use trueline::registry::{NamedError, NamedSpec, Unjudged};
 use trueline::verdict::LimitKind;
@@ -387,6 +387,7 @@ pub(crate) struct Reading {
     format: Format,
     tuples: Option<Tuples>,
     mapping: Option<Mapping>,
+    notes: Vec<Note>,
     skew: i64,
 }
 
@@ -394,7 +395,8 @@ impl Reading {
     /// Creates the options from the arguments, or returns an error that says what is wrong with them.
     pub(crate) fn new(args: &ReadArgs, skew: i64) -> Result<Self, String> {
         let mapping = args.map.as_deref().map(read_mapping).transpose()?;
-        Ok(Self { format: args.format.into(), tuples: args.tuples(), mapping, skew })
+        let notes = args.notes.as_deref().map(read_notes).transpose()?.unwrap_or_default();
+        Ok(Self { format: args.format.into(), tuples: args.tuples(), mapping, notes, skew })
     }
 
     /// Returns whether operations have the processes that the file names. Otherwise, some operations may be assigned to
@@ -410,21 +412,33 @@ impl Reading {
 
     /// Reads a history, or fails if a limit is reached.
     pub(crate) fn read(&self, input: &Input, limits: &Limits) -> Result<RawHistory, Unreadable> {
+        self.with_source(input, limits, |source| source.read().map_err(Unreadable::from))
+    }
+
+    /// Opens an input, and reads it with `read`.
+    fn with_source<T>(
+        &self,
+        input: &Input,
+        limits: &Limits,
+        read: impl FnOnce(Source<'_>) -> Result<T, Unreadable>,
+    ) -> Result<T, Unreadable> {
         let limits = ReadLimits::new(limits);
-        let content = input.open(&limits)?;
+        let mut content = input.open(&limits)?;
         let mut warnings = Vec::new();
-        let history = match &self.mapping {
-            Some(mapping) => mapping.read_warned(content, self.skew, &mut warnings),
-            None => codec::read_skewed(content, self.format, self.skew),
-        };
-        let history = history.map_err(|fault| limits.explain(fault.into()))?;
+        let read = read(Source {
+            input: &mut *content,
+            format: self.format,
+            mapping: self.mapping.as_ref(),
+            tuples: self.tuples,
+            skew: self.skew,
+            notes: &self.notes,
+            warnings: &mut warnings,
+        });
+        let read = read.map_err(|fault| limits.explain(fault))?;
         for warning in warnings {
             output::warning(format_args!("{}: {warning}", input.name()));
         }
-        Ok(match self.tuples {
-            Some(tuples) => tuples.take_apart(history)?,
-            None => history,
-        })
+        Ok(read)
     }
 
     /// Reads a history for a specification, or fails if a limit is reached.
@@ -434,22 +448,7 @@ impl Reading {
         input: &Input,
         limits: &Limits,
     ) -> Result<Box<dyn Unjudged<'s> + 's>, Unreadable> {
-        let limits = ReadLimits::new(limits);
-        let mut content = input.open(&limits)?;
-        let mut warnings = Vec::new();
-        let read = spec.read(Source {
-            input: &mut *content,
-            format: self.format,
-            mapping: self.mapping.as_ref(),
-            tuples: self.tuples,
-            skew: self.skew,
-            warnings: &mut warnings,
-        });
-        let read = read.map_err(|fault| limits.explain(fault.into()))?;
-        for warning in warnings {
-            output::warning(format_args!("{}: {warning}", input.name()));
-        }
-        Ok(read)
+        self.with_source(input, limits, |source| spec.read(source).map_err(Unreadable::from))
     }
 
     /// Reads a history leniently: events that do not fit are left out and reported.
@@ -487,6 +486,14 @@ fn read_mapping(path: &Path) -> Result<Mapping, String> {
         })?
     };
     Mapping::from_json(&description).map_err(|fault| format!("{name}: {fault}"))
+}
+
+/// Reads the notes of a file.
+fn read_notes(path: &Path) -> Result<Vec<Note>, String> {
+    let name = path.display();
+    let file = File::open(path).map_err(|fault| format!("{name}: cannot open: {fault}; check the path"))?;
+    let notes = codec::notes(BufReader::new(file));
+    notes.map_err(|fault| Unreadable::from(fault).describe(&name.to_string()))
 }
 
 /// Decompresses the content if its first bytes say that it is compressed. Only a buffer is kept in memory, however long

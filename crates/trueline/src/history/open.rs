@@ -49,7 +49,7 @@ impl<T> ByProcess<T> {
     }
 
     /// Returns the entries, in no particular order.
-    #[cfg(feature = "json")]
+    #[cfg(any(test, feature = "named"))]
     pub(super) fn into_values(self) -> impl Iterator<Item = T> {
         self.listed.into_iter().flatten().chain(self.others.into_values())
     }

@@ -352,6 +352,7 @@ fn both_ways(name: &str, text: &str) -> [Result<String, String>; 2] {
         mapping: None,
         tuples: None,
         skew: 0,
+        notes: &[],
         warnings: &mut warnings,
     };
     let direct = spec.read(source).and_then(|unjudged| {

@@ -32,7 +32,7 @@
 //! In both forms, `key` is optional, and `object` (a string or an integer) distinguishes objects: it is on every line
 //! or on none. Other fields are ignored. Values are null, booleans, 64-bit integers, strings, and lists of these.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -53,6 +53,7 @@ use super::field::{
 use super::intake::{Intake, Plain};
 use super::json::{LIST, Node, Object, ValueSeed, syntax_message, twice};
 use super::lines::Lines;
+use super::notes::Note;
 use super::quick::Quick;
 use super::survey::{Remarks, Trap};
 
@@ -437,6 +438,10 @@ pub(super) struct File<'r, I: Intake = Plain> {
     annotations: Vec<(u32, Option<i64>, String)>,
     /// Whether the file does not name processes: then operations that overlap are assigned to different processes.
     without_processes: bool,
+    /// The notes of another file that come after the lines so far, by time.
+    notes: VecDeque<Note>,
+    /// Whether a line has a time.
+    has_times: bool,
 }
 
 enum Content<'r, I: Intake> {
@@ -473,6 +478,30 @@ impl<'r, I: Intake> File<'r, I> {
             named: None,
             annotations: Vec::new(),
             without_processes: false,
+            notes: VecDeque::new(),
+            has_times: false,
+        }
+    }
+
+    /// Adds the notes of another file, which are sorted by time.
+    pub(super) fn with_notes(self, notes: &[Note]) -> Self {
+        Self { notes: notes.iter().cloned().collect(), ..self }
+    }
+
+    /// Adds the notes from before the time of an event.
+    fn pass_notes(&mut self, time: i64) {
+        self.has_times = true;
+        while self.notes.front().is_some_and(|note| note.time < time) {
+            let Some(note) = self.notes.pop_front() else { break };
+            self.annotate(0, Some(note.time), note.text);
+        }
+    }
+
+    /// Returns whether remarks are collected for a survey.
+    pub(super) fn is_surveyed(&self) -> bool {
+        match &self.content {
+            Content::Events(events) => events.is_surveyed(),
+            _ => self.remarks.is_some(),
         }
     }
 
@@ -521,6 +550,9 @@ impl<'r, I: Intake> File<'r, I> {
         match &fields.time {
             None | Some(Ok(Value::Null | Value::Int(_)) | Err(Unfit::Fraction(_) | Unfit::Big(_))) => {}
             Some(time) => return Err(wrong("time", time, "a number or null", "leave it out if there is none").into()),
+        }
+        if let (true, Some(Ok(Value::Int(time))), false) = (is_event, &fields.time, self.notes.is_empty()) {
+            self.pass_notes(*time);
         }
         let kind = fields.kind.take().map(|kind| read_kind(&kind)).transpose()?;
         let process = fields.process.as_ref().map_or_else(
@@ -586,11 +618,7 @@ impl<'r, I: Intake> File<'r, I> {
     /// Returns whether [`add_quickly`](Self::add_quickly) may add lines: the first line is known, and no survey is
     /// requested.
     fn takes_quick_lines(&self) -> bool {
-        match &self.content {
-            Content::Events(events) => !events.is_surveyed(),
-            Content::Operations(_) => self.remarks.is_none(),
-            Content::Nothing(_) | Content::Replaced => false,
-        }
+        !self.is_surveyed() && matches!(self.content, Content::Events(_) | Content::Operations(_))
     }
 
     /// Adds the line at the beginning of `bytes`, if it has the usual form of a line. Returns its length with its end, or
@@ -598,23 +626,35 @@ impl<'r, I: Intake> File<'r, I> {
     fn add_quickly(&mut self, number: u32, bytes: &[u8]) -> Result<Option<usize>, CodecError> {
         let mut line = Quick::default();
         let Some(length) = Quick::read(bytes, &mut line, &mut self.names) else { return Ok(None) };
+        Ok(self.add_quick(number, line)?.then_some(length))
+    }
+
+    /// Adds a line of the usual form. Returns whether that was possible; if not, the line has to be read in another way.
+    pub(super) fn add_quick(&mut self, number: u32, line: Quick<'_>) -> Result<bool, CodecError> {
         if self.named != Some(line.object.is_some()) {
-            return Ok(None);
+            return Ok(false);
+        }
+        if let (Some(_), Some(time), false) = (line.kind, line.time, self.notes.is_empty()) {
+            self.pass_notes(time);
         }
         let names = &mut self.names;
         let added = match &mut self.content {
             Content::Events(events) => line.add_event(events, number, names),
             Content::Operations(operations) => line.add_operation(operations, number, names),
-            Content::Nothing(_) | Content::Replaced => return Ok(None),
+            Content::Nothing(_) | Content::Replaced => None,
         };
-        match added {
-            Some(Ok(())) => Ok(Some(length)),
-            Some(Err(fault)) => Err(fault.at(number)),
-            None => Ok(None),
-        }
+        added.transpose().map(|added| added.is_some()).map_err(|fault| fault.at(number))
     }
 
-    pub(super) fn finish(self, skew: i64) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+    pub(super) fn finish(mut self, skew: i64) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+        if let (Content::Events(_), false, false) = (&self.content, self.has_times, self.notes.is_empty()) {
+            return Err(CodecError::whole_file(
+                "the events have no `time`, so the places of the notes among them are unknown; log a `time` with each event, or leave the notes out",
+            ));
+        }
+        for note in std::mem::take(&mut self.notes) {
+            self.annotate(0, Some(note.time), note.text);
+        }
         // The history now shares the repeated strings, and the table is no longer needed.
         drop(self.names);
         let history = match self.content {
@@ -1219,6 +1259,26 @@ mod tests {
         }
         let error = read(io::BufReader::new(Counted(0))).expect_err("it never ends");
         assert!(error.to_string().contains("longer than 16 MiB"), "{error}");
+    }
+
+    #[test]
+    fn notes_of_another_file_have_places_by_time() {
+        let notes: Vec<Note> =
+            [(5, "a"), (12, "b"), (20, "c")].map(|(time, text)| Note { time, text: text.to_owned() }).into();
+        let read = |text: &str| {
+            read_into(text.as_bytes(), 0, File::new(None).with_notes(&notes)).map(|(_, history)| {
+                history.annotations().iter().map(|note| (note.position, note.text.to_string())).collect::<Vec<_>>()
+            })
+        };
+        let expected = [(0, "a".to_owned()), (1, "b".to_owned()), (2, "c".to_owned())];
+        let events = r#"{"process":0,"type":"invoke","f":"read","time":10}
+{"process":0,"type":"ok","time":20}
+"#;
+        assert_eq!(read(events).expect("a history"), expected);
+        assert_eq!(read(&events.replace('{', "\t{")).expect("a history"), expected, "unusual lines");
+        assert_eq!(read(r#"{"process":0,"f":"read","call":10,"return":20}"#).expect("a history"), expected);
+        let error = read(&events.replace("time", "at")).expect_err("it has no times");
+        assert!(error.to_string().contains("the events have no `time`"), "{error}");
     }
 
     #[test]

@@ -28,6 +28,9 @@ mod json;
 pub mod jsonl;
 mod lines;
 pub mod mapping;
+mod notes;
+#[cfg(feature = "named")]
+mod numbering;
 #[cfg(feature = "parquet")]
 mod parquet;
 pub mod porcupine;
@@ -45,9 +48,11 @@ use std::sync::Arc;
 use super::{HistoryError, RawHistory};
 
 pub use detect::detect;
-#[cfg(feature = "named")]
-pub(crate) use intake::{NumberedHistory, Numbers, OpNumber, RetNumber};
 pub use mapping::Mapping;
+#[doc(hidden)]
+pub use notes::{Note, notes};
+#[cfg(feature = "named")]
+pub(crate) use numbering::{NumberedHistory, Numbers, OpNumber, RetNumber};
 #[doc(hidden)]
 pub use source::Source;
 #[doc(hidden)]

@@ -29,6 +29,7 @@ pub(super) struct Quick<'a> {
     pub(super) call: Option<i64>,
     pub(super) ret: Option<i64>,
     pub(super) id: Option<i64>,
+    pub(super) time: Option<i64>,
     pub(super) version: Option<i64>,
 }
 
@@ -40,7 +41,7 @@ pub(super) enum Scalar<'a> {
     Bool(bool),
     Int(i64),
     Text(&'a [u8]),
-    List(Value),
+    Value(Value),
 }
 
 impl Scalar<'_> {
@@ -50,7 +51,7 @@ impl Scalar<'_> {
             Self::Bool(bool) => Value::Bool(bool),
             Self::Int(int) => Value::Int(int),
             Self::Text(text) => Value::Text(names.get_ascii(text)),
-            Self::List(value) => value,
+            Self::Value(value) => value,
         }
     }
 }
@@ -139,7 +140,7 @@ impl<'a> Quick<'a> {
                 field::RETURN => line.ret = text.int_or_null()?,
                 // The `id` of an event is ignored.
                 field::ID => line.id = Some(text.int()?),
-                field::TIME => drop(text.int_or_null()?),
+                field::TIME => line.time = text.int_or_null()?,
                 _ => line.version = text.int_or_null()?,
             }
             match text.next()? {
@@ -153,6 +154,41 @@ impl<'a> Quick<'a> {
             end = text.byte()?;
         }
         (end == b'\n').then_some(text.at)
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl<'a> Quick<'a> {
+    /// Sets a field; null means that it is absent, except for `value` and `result`. Returns whether the field has a
+    /// usual value.
+    pub(super) fn set(&mut self, field: &str, scalar: Scalar<'a>) -> bool {
+        let int = |scalar: &Scalar<'_>| if let Scalar::Int(int) = scalar { Some(*int) } else { None };
+        match (field, scalar) {
+            ("value", scalar) => self.value = Some(scalar),
+            ("result", scalar) => self.result = Some(scalar),
+            (_, Scalar::Null) => {}
+            ("key", scalar) => self.key = Some(scalar),
+            ("type", Scalar::Text(b"invoke")) => self.kind = Some(Kind::Invoke),
+            ("type", Scalar::Text(b"ok")) => self.kind = Some(Kind::Ok),
+            ("type", Scalar::Text(b"fail")) => self.kind = Some(Kind::Fail),
+            ("type", Scalar::Text(b"info")) => self.kind = Some(Kind::Info),
+            ("f", Scalar::Text(f)) => self.f = Some(f),
+            ("object", Scalar::Text(name)) => {
+                self.object = plain_name(name);
+                return self.object.is_some();
+            }
+            ("process", scalar) => {
+                self.process = int(&scalar).and_then(|process| u32::try_from(process).ok());
+                return self.process.is_some();
+            }
+            ("call", Scalar::Int(int)) => self.call = Some(int),
+            ("return", Scalar::Int(int)) => self.ret = Some(int),
+            ("id", Scalar::Int(int)) => self.id = Some(int),
+            ("version", Scalar::Int(int)) => self.version = Some(int),
+            ("time", Scalar::Int(int)) => self.time = Some(int),
+            _ => return false,
+        }
+        true
     }
 }
 
@@ -313,7 +349,7 @@ impl<'a> Cursor<'a> {
                 self.rest_of_word("alse")?;
                 Scalar::Bool(false)
             }
-            b'[' => Scalar::List(self.list(names, depth.checked_sub(1)?)?),
+            b'[' => Scalar::Value(self.list(names, depth.checked_sub(1)?)?),
             first => Scalar::Int(self.rest_of_int(first)?),
         })
     }

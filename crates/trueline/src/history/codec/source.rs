@@ -3,12 +3,12 @@
 use std::fmt;
 use std::io::{BufRead, Read};
 
-use super::super::RawHistory;
+use super::super::{History, RawHistory};
+use super::intake::{Intake, Plain};
+use super::jsonl::{self, File};
 #[cfg(feature = "named")]
-use super::intake::{self, NumberedHistory, Numbering, Numbers, Unnumbered};
-#[cfg(feature = "named")]
-use super::jsonl;
-use super::{CodecError, Format, LOOKED_AT, Mapping, Tuples, detect, read_as};
+use super::numbering::{NumberedHistory, Numbering, Numbers, Unnumbered, numbered};
+use super::{CodecError, Format, LOOKED_AT, Mapping, Note, Tuples, detect, read_as};
 
 /// A file, and how it is read.
 pub struct Source<'s> {
@@ -22,6 +22,8 @@ pub struct Source<'s> {
     pub tuples: Option<Tuples>,
     /// By how much clocks may differ.
     pub skew: i64,
+    /// What happened meanwhile, from another file.
+    pub notes: &'s [Note],
     /// Receives warnings about likely mistakes.
     pub warnings: &'s mut Vec<String>,
 }
@@ -38,20 +40,17 @@ impl fmt::Debug for Source<'_> {
     }
 }
 
+/// A history that was read into a file of lines, with the intake.
+type Taken<I> = (I, History<<I as Intake>::Op, <I as Intake>::Ret>);
+
 impl Source<'_> {
     /// Reads the history.
     ///
     /// # Errors
     /// Fails if the file does not have the format, or if its events or operations do not form a history.
-    pub fn read(self) -> Result<RawHistory, CodecError> {
-        let history = match self.mapping {
-            Some(mapping) => mapping.read_warned(self.input, self.skew, self.warnings)?,
-            None => super::read_skewed(self.input, self.format, self.skew)?,
-        };
-        match self.tuples {
-            Some(tuples) => tuples.take_apart(history),
-            None => Ok(history),
-        }
+    pub fn read(mut self) -> Result<RawHistory, CodecError> {
+        let start = self.detect()?;
+        self.read_from(&start)
     }
 
     /// Reads the history, and keeps only the numbers of its operations and results. Returns the fault of the first
@@ -61,34 +60,58 @@ impl Source<'_> {
         &mut self,
         numbers: &mut dyn Numbers,
     ) -> Result<Result<NumberedHistory, Unnumbered>, CodecError> {
-        let Self { input, format, mapping, tuples, skew, warnings } = self;
-        let tuples = *tuples;
-        let raw = match (mapping, tuples) {
-            (Some(mapping), None) => {
-                let (numbering, history) = mapping.read_into(input, *skew, Numbering::new(numbers), None, warnings)?;
-                return Ok(numbering.finish(&history).map_or(Ok(history), Err));
-            }
-            (Some(mapping), Some(_)) => mapping.read_warned(input, *skew, warnings)?,
-            (None, _) => {
-                let mut start = Vec::new();
-                if *format == Format::Auto {
-                    let read = (&mut *input).take(LOOKED_AT).read_to_end(&mut start);
-                    read.map_err(|error| CodecError::io(0, error))?;
-                    *format = detect(&start).unwrap_or(Format::Jsonl);
-                }
-                let mut input = start.as_slice().chain(input);
-                if *format == Format::Jsonl && tuples.is_none() {
-                    let file = jsonl::File::with(Numbering::new(numbers), None);
-                    let (numbering, history) = jsonl::read_into(&mut input, *skew, file)?;
-                    return Ok(numbering.finish(&history).map_or(Ok(history), Err));
-                }
-                read_as(input, *format, *skew)?
-            }
+        let start = self.detect()?;
+        if self.tuples.is_none() && self.has_lines() {
+            let (numbering, history) = self.read_lines(&start, Numbering::new(numbers))?;
+            return Ok(numbering.finish(&history).map_or(Ok(history), Err));
+        }
+        Ok(numbered(&self.read_from(&start)?, numbers))
+    }
+
+    /// Detects the format, if it is not known. Returns the part of the file that was read for this.
+    fn detect(&mut self) -> Result<Vec<u8>, CodecError> {
+        let mut start = Vec::new();
+        if self.mapping.is_none() && self.format == Format::Auto {
+            let read = (&mut *self.input).take(LOOKED_AT).read_to_end(&mut start);
+            read.map_err(|error| CodecError::io(0, error))?;
+            self.format = detect(&start).unwrap_or(Format::Jsonl);
+        }
+        Ok(start)
+    }
+
+    /// Returns whether each record has the fields of JSON lines, so that [`read_lines`](Self::read_lines) can read it.
+    fn has_lines(&self) -> bool {
+        self.mapping.is_some() || matches!(self.format, Format::Jsonl | Format::Csv | Format::Parquet)
+    }
+
+    /// Reads the history, whose file begins with `start`.
+    fn read_from(&mut self, start: &[u8]) -> Result<RawHistory, CodecError> {
+        let history = if self.has_lines() {
+            self.read_lines(start, Plain)?.1
+        } else if self.notes.is_empty() {
+            read_as(start.chain(&mut *self.input), self.format, self.skew)?
+        } else {
+            return Err(CodecError::whole_file(
+                "notes of another file are for JSON lines, CSV, Parquet and mappings, whose records have times; convert the history first, or leave the notes out",
+            ));
         };
-        let raw = match tuples {
-            Some(tuples) => tuples.take_apart(raw)?,
-            None => raw,
+        match self.tuples {
+            Some(tuples) => tuples.take_apart(history),
+            None => Ok(history),
+        }
+    }
+
+    fn read_lines<I: Intake>(&mut self, start: &[u8], intake: I) -> Result<Taken<I>, CodecError> {
+        let input = start.chain(&mut *self.input);
+        let file = File::with(intake, None).with_notes(self.notes);
+        let preset = match self.format {
+            Format::Csv => Mapping::csv(),
+            _ => Mapping::parquet(),
         };
-        Ok(intake::numbered(&raw, numbers))
+        match (self.mapping, self.format) {
+            (Some(mapping), _) => mapping.read_into(input, self.skew, file, self.warnings),
+            (None, Format::Csv | Format::Parquet) => preset.read_into(input, self.skew, file, &mut Vec::new()),
+            (None, _) => jsonl::read_into(input, self.skew, file),
+        }
     }
 }

@@ -15,7 +15,7 @@
 //! object = "account"           # or `key`; both may be left out
 //! result = "answer"
 //!
-//! [types]                      # what the words for `type` mean: invoke, ok, fail, info, or skip
+//! [types]                      # what the words for `type` mean: invoke, ok, fail, info, note, or skip
 //! begin = "invoke"
 //! end = "ok"
 //!
@@ -50,8 +50,11 @@
 //!
 //! [[rules]]
 //! when = 'status.code == 2 and not status.retried'
-//! outcome = "info"             # ok, fail, info, or skip
+//! outcome = "info"             # ok, fail, info, note, or skip
 //! ```
+//! A record of type `note`, or with the outcome `note`, is not an operation: `f` and `value` say what happened meanwhile, at
+//! the `time`, or at the `call` if no `time` is mapped.
+//!
 //! Conditions compare with `==`, `!=`, `<`, `<=`, `>`, `>=` and `in [..]`, and are combined with `and`, `or`, `not` and
 //! parentheses. A path alone holds if its value exists and is neither null nor false.
 //!
@@ -78,7 +81,7 @@ use serde_json::Value as Json;
 
 use super::super::{History, RawHistory, Value};
 use super::field::{Names, Parsed, Unfit, quoted, shorten, wrong};
-use super::intake::{Intake, Plain};
+use super::intake::Intake;
 use super::json::{self, Node, Object, syntax_message};
 use super::jsonl::{Fields, File};
 use super::lines::Lines;
@@ -137,10 +140,15 @@ enum Kind {
 }
 
 impl Kind {
+    /// Returns the word for it; `None` if the record is skipped.
+    fn name(self) -> Option<&'static str> {
+        if let Self::Is(name) = self { Some(name) } else { None }
+    }
+
     fn new(word: &str) -> Option<Self> {
         match word {
             "skip" => Some(Self::Skip),
-            word => ["invoke", "ok", "fail", "info"].into_iter().find(|kind| *kind == word).map(Self::Is),
+            word => ["invoke", "ok", "fail", "info", "note"].into_iter().find(|kind| *kind == word).map(Self::Is),
         }
     }
 }
@@ -259,7 +267,7 @@ impl Mapping {
                     for (word, kind) in words(name, entry)? {
                         let kind = Kind::new(&kind).ok_or_else(|| {
                             format!(
-                                "`{}` is not a type of an event; write invoke, ok, fail, info or skip",
+                                "`{}` is not a type of an event; write invoke, ok, fail, info, note or skip",
                                 quoted(&kind)
                             )
                         })?;
@@ -405,29 +413,28 @@ impl Mapping {
         remarks: Option<&mut Remarks>,
         warnings: &mut Vec<String>,
     ) -> Result<RawHistory, CodecError> {
-        self.read_into(input, skew, Plain, remarks, warnings).map(|(_, history)| history)
+        self.read_into(input, skew, File::new(remarks), warnings).map(|(_, history)| history)
     }
 
-    /// Reads records whose operations are converted by `intake`.
+    /// Reads records into a file that has none so far.
     pub(super) fn read_into<I: Intake>(
         &self,
         mut input: impl BufRead,
         skew: i64,
-        intake: I,
-        remarks: Option<&mut Remarks>,
+        file: File<'_, I>,
         warnings: &mut Vec<String>,
     ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
         let start = input.fill_buf().map_err(|error| CodecError::io(0, error))?;
         if start.starts_with(detect::PARQUET) {
-            return self.read_parquet(input, skew, intake, remarks, warnings);
+            return self.read_parquet(input, skew, file, warnings);
         }
         if self.has_columns {
             return Err(CodecError::whole_file("this is not a Parquet file; give one, or another format"));
         }
         if let Some(table) = &self.table {
-            return self.read_table(table, input, skew, intake, remarks, warnings);
+            return self.read_table(table, input, skew, file, warnings);
         }
-        let mut reader = Reader::new(self, intake, remarks);
+        let mut reader = Reader::new(self, file);
         let mut names = Names::default();
         let (start, passed) = document::first_byte(&mut input)?;
         if self.records.is_empty() && start != Some(b'[') {
@@ -468,8 +475,7 @@ impl Mapping {
         &self,
         _: impl BufRead,
         _: i64,
-        _: I,
-        _: Option<&mut Remarks>,
+        _: File<'_, I>,
         _: &mut Vec<String>,
     ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
         Err(CodecError::whole_file(super::NO_PARQUET))
@@ -481,8 +487,7 @@ impl Mapping {
         &self,
         mut input: impl BufRead,
         skew: i64,
-        intake: I,
-        remarks: Option<&mut Remarks>,
+        file: File<'_, I>,
         warnings: &mut Vec<String>,
     ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
         // The description of the columns is at the end of the file.
@@ -491,9 +496,35 @@ impl Mapping {
         let rows = super::parquet::Rows::open(content)?;
         let mut named = self.with_columns(&rows.columns())?;
         named.values = Values::Typed;
-        let mut reader = Reader::new(&named, intake, remarks);
-        rows.each(&mut |number, record| reader.add(number, Place { record: &record, around: &[] }))?;
+        let is_surveyed = file.is_surveyed();
+        let mut reader = Reader::new(&named, file);
+        if !rows.is_flat() {
+            rows.each(&mut |number, record| reader.add(number, Place { record: &record, around: &[] }))?;
+            return reader.finish(skew, warnings);
+        }
+        // Rows of the usual form are added without an object for each.
+        let columns = rows.columns();
+        let slots = FIELDS.map(|ours| columns.iter().position(|name| **name == *ours));
+        let is_plain = !is_surveyed && named.has_only_same_names();
+        let mut names = Names::default();
+        rows.each_flat(&mut |number, row| {
+            if is_plain && reader.add_quickly(number, row, &slots)? {
+                return Ok(());
+            }
+            let record = row.object(&mut names).map_err(|message| CodecError::at(number, message))?;
+            reader.add(number, Place { record: &record, around: &[] })
+        })?;
         reader.finish(skew, warnings)
+    }
+
+    /// Returns whether every field is that of the same name, unchanged.
+    #[cfg(feature = "parquet")]
+    fn has_only_same_names(&self) -> bool {
+        let Self { fields, rules, types, functions, scale, unit, same_names, .. } = self;
+        let is_same = |(ours, source): &(&'static str, Source)| *source == Source::same_name(ours);
+        *same_names
+            && fields.iter().all(is_same)
+            && (rules.is_empty() && types.is_empty() && functions.is_empty() && scale.is_none() && unit.is_none())
     }
 
     /// Returns the mapping, in which columns with trueline's names are mapped unless they are already.
@@ -531,8 +562,7 @@ impl Mapping {
         table: &Table,
         mut input: impl BufRead,
         skew: i64,
-        intake: I,
-        remarks: Option<&mut Remarks>,
+        file: File<'_, I>,
         warnings: &mut Vec<String>,
     ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
         let mut first = Vec::new();
@@ -552,7 +582,7 @@ impl Mapping {
         };
         let header: Vec<Arc<str>> = header.iter().map(|name| name.trim().into()).collect();
         let named = self.with_columns(&header)?;
-        let mut reader = Reader::new(&named, intake, remarks);
+        let mut reader = Reader::new(&named, file);
         let mut names = Names::default();
         while let Some(line) = rows.next(&mut cells)? {
             if cells.len() != header.len() {
@@ -585,8 +615,7 @@ struct Reader<'m, 'r, I: Intake> {
 }
 
 impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
-    fn new(mapping: &'m Mapping, intake: I, remarks: Option<&'r mut Remarks>) -> Self {
-        let file = File::with(intake, remarks);
+    fn new(mapping: &'m Mapping, file: File<'r, I>) -> Self {
         let file = if mapping.has("process") { file } else { file.without_processes() };
         Self { mapping, file, processes: HashMap::new(), has_numbers: false, missing: Missing::default() }
     }
@@ -597,6 +626,53 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
             Some(fields) => self.file.add(line, fields).map_err(|fault| fault.at(line)),
             None => Ok(()),
         }
+    }
+
+    /// Adds a row whose columns have trueline's names, if it has the usual form; `slots` has the column of each field.
+    /// Returns whether it was added. The result is the same as that of [`add`](Self::add).
+    #[cfg(feature = "parquet")]
+    fn add_quickly(
+        &mut self,
+        line: u32,
+        row: &super::parquet::FlatRow<'_>,
+        slots: &[Option<usize>; FIELDS.len()],
+    ) -> Result<bool, CodecError> {
+        use super::parquet::Cell;
+        use super::quick::{Quick, Scalar};
+
+        if !self.processes.is_empty() {
+            return Ok(false);
+        }
+        let mut quick = Quick::default();
+        for (ours, slot) in FIELDS.into_iter().zip(slots) {
+            let Some(slot) = *slot else { continue };
+            let cell = row.cell(slot);
+            let scalar = match cell {
+                Cell::Null => Scalar::Null,
+                Cell::Bool(bool) => Scalar::Bool(bool),
+                Cell::Int(int) => Scalar::Int(int),
+                Cell::Text(text) if text.is_ascii() => Scalar::Text(text),
+                Cell::Json(text) => match std::str::from_utf8(text).map(json::value) {
+                    Ok(Ok(Ok(value))) => Scalar::Value(value),
+                    _ => return Ok(false),
+                },
+                Cell::Text(_) => return Ok(false),
+            };
+            if !quick.set(ours, scalar) {
+                return Ok(false);
+            }
+        }
+        let is_event = quick.kind.is_some();
+        // The result of an event, and everything but the argument, is absent if it is null.
+        if is_event && matches!(quick.result, Some(Scalar::Null)) {
+            quick.result = None;
+        }
+        let has_result = quick.result.is_some() || (is_event && quick.value.is_some());
+        if !has_result {
+            return Ok(false);
+        }
+        self.has_numbers = true;
+        self.file.add_quick(line, quick)
     }
 
     fn finish(mut self, skew: i64, warnings: &mut Vec<String>) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
@@ -638,6 +714,7 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
             })?;
             kind = Some(match (mapping.kind(source, &found)?, outcome) {
                 (Kind::Skip, _) => return Ok(None),
+                (_, Some(Kind::Is("note"))) => "note",
                 (Kind::Is(kind), Some(Kind::Is(outcome))) if kind != "invoke" => outcome,
                 (Kind::Is(kind), _) => kind,
             });
@@ -647,6 +724,19 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
             return Ok(None);
         }
         let mut fields = Fields::default();
+        if kind.or(outcome.and_then(Kind::name)) == Some("note") {
+            let time = sources[index_of("time")].or(sources[index_of("call")]);
+            let f = sources[index_of("f")].map(|source| mapping.function(source, place)).transpose()?.flatten();
+            let value =
+                sources[index_of("value")].map(|source| source.find(place, mapping.values)).transpose()?.flatten();
+            let time = time.map(|source| mapping.time(source, place)).transpose()?.flatten();
+            for (ours, found) in [("type", Some(Ok("note".into()))), ("f", f), ("value", value), ("time", time)] {
+                if let Some(slot) = fields.slot(ours) {
+                    *slot = found;
+                }
+            }
+            return Ok(Some(fields));
+        }
         for (ours, source) in FIELDS.into_iter().zip(sources) {
             let Some(source) = source else { continue };
             let mut found = match ours {
@@ -740,7 +830,7 @@ impl Mapping {
         }
         Kind::new(&word).filter(|kind| *kind != Kind::Skip).ok_or_else(|| {
             format!(
-                "the mapping does not say what `{}` means; add it to the table `types` as invoke, ok, fail, info or skip",
+                "the mapping does not say what `{}` means; add it to the table `types` as invoke, ok, fail, info, note or skip",
                 shorten(quoted(&word))
             )
         })
@@ -779,7 +869,7 @@ impl Rule {
         for (name, entry) in table.iter().filter(|(name, _)| *name != "when") {
             if name == "outcome" {
                 let outcome = entry.as_str().and_then(Kind::new).filter(|kind| *kind != Kind::Is("invoke"));
-                rule.outcome = Some(outcome.ok_or("`outcome` must be ok, fail, info or skip")?);
+                rule.outcome = Some(outcome.ok_or("`outcome` must be ok, fail, info, note or skip")?);
                 continue;
             }
             let ours = our_field(name).ok_or_else(|| {
@@ -803,6 +893,11 @@ fn index_of(name: &str) -> usize {
     FIELDS.iter().position(|ours| *ours == name).expect("it is one of ours")
 }
 
+/// Converts a time without a unit to an integer.
+pub(super) fn plain_time(found: &Parsed) -> Result<Parsed, String> {
+    time::read(found, None)
+}
+
 /// Reads a table of words.
 fn words(name: &str, entry: &Json) -> Result<Vec<(String, String)>, String> {
     let wrong = || format!("`{name}` must be a table of words, such as begin = \"invoke\"");
@@ -816,6 +911,29 @@ mod tests {
 
     fn mapping(description: Json) -> Mapping {
         Mapping::from_json(&description).expect("a mapping")
+    }
+
+    #[test]
+    fn notes() {
+        let texts = |history: &RawHistory| -> Vec<(u32, String)> {
+            history.annotations().iter().map(|note| (note.position, note.text.to_string())).collect()
+        };
+        let events = mapping(serde_json::json!({
+            "process": "who", "type": "ev", "f": "what", "value": "arg", "types": {"fault": "note"},
+        }));
+        let text = r#"{"who":"c1","ev":"invoke","what":"read"}
+            {"ev":"fault","what":"kill","arg":"n1"}
+            {"who":"c1","ev":"ok","what":"read","arg":1}"#;
+        let history = events.read(text.as_bytes(), 0).expect("a history");
+        assert_eq!((history.len(), texts(&history)), (1, vec![(1, "kill n1".to_owned())]));
+        let rule = mapping(serde_json::json!({
+            "f": "what", "call": "t0", "return": "t1", "rules": [{"when": "node", "outcome": "note", "value": "node"}],
+        }));
+        let text = r#"{"what":"heal","node":"n2","t0":15}
+            {"what":"read","t0":10,"t1":20}
+            {"what":"read","t0":30,"t1":40}"#;
+        let history = rule.read(text.as_bytes(), 0).expect("a history");
+        assert_eq!((history.len(), texts(&history)), (2, vec![(1, "heal n2".to_owned())]));
     }
 
     #[test]
@@ -1061,7 +1179,7 @@ mod tests {
             (serde_json::json!({"f": "f", "call": "c", "rules": [{"value": "v"}]}), "needs a condition"),
             (
                 serde_json::json!({"f": "f", "call": "c", "rules": [{"when": "a", "outcome": "invoke"}]}),
-                "must be ok, fail, info or skip",
+                "must be ok, fail, info, note or skip",
             ),
             (
                 serde_json::json!({"f": "f", "call": "c", "rules": [{"when": "a", "of": "b"}]}),
@@ -1069,7 +1187,7 @@ mod tests {
             ),
             (serde_json::json!({"f": "f", "call": "c", "records": "spans"}), "data[].spans[]"),
             (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json, csv or parquet"),
-            (serde_json::json!({"extends": "zipkin"}), "not a preset; the presets are csv, otlp, jaeger"),
+            (serde_json::json!({"extends": "zipkin"}), "not a preset; the presets are csv, parquet, otlp, jaeger"),
             (serde_json::json!({"process": "p", "f": "f"}), "neither `type` nor `call`"),
             (serde_json::json!({"process": "p", "f": "f", "type": "t", "call": "c"}), "both `type` and `call`"),
             (serde_json::json!({"process": "p", "f": "f", "typ": "t"}), "`typ` is not a field"),
