@@ -44,6 +44,8 @@ Examples:
   trueline check --spec quasi-queue:2 d.jsonl           a queue that may be out of order by 2 places
   trueline check --spec queue --factor enq=0,deq=4 d.jsonl
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
+  trueline check --spec queue --notes faults.csv a.jsonl
+                                                        shows what happened meanwhile
   trueline check --spec queue --view page.html a.jsonl  also draws a page for a browser
   trueline check --spec queue --view pages/ recorded/   also draws a page for each history
   trueline check --spec kv --follow --fail-fast history.jsonl
@@ -53,8 +55,8 @@ A file contains JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
   {\"process\":0,\"f\":\"dequeue\",\"result\":5,\"call\":10,\"return\":20}
 Other formats can be selected with --format or described with --map. Files may be compressed with
-gzip or zstd. In a directory, the files read are those that end in .jsonl, .json or .edn, and .log
-and .txt files that look like histories.";
+gzip or zstd. In a directory, the files read are those that end in .jsonl, .json, .edn or .parquet,
+and .log and .txt files that look like histories.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -136,7 +138,7 @@ Examples:
   trueline map --guess foreign.jsonl > proposal.toml    a proposal, and the first operations
   trueline map foreign.jsonl --map mapping.toml         the operations that a mapping reads
   trueline check --spec queue foreign.jsonl --map mapping.toml
-  trueline check --spec register --map otlp traces.json  presets: csv, otlp, jaeger
+  trueline check --spec register --map otlp traces.json  presets: csv, parquet, otlp, jaeger
 
 A proposal is guessed from the names and values of fields. Check the operations before you use it.";
 
@@ -472,7 +474,7 @@ pub(crate) struct ReadArgs {
     #[arg(long, conflicts_with = "tuples")]
     pub(crate) independent: bool,
 
-    /// Read foreign logs with a mapping: a preset (`csv`, `otlp` or `jaeger`), or a file in TOML or JSON.
+    /// Read foreign logs with a mapping: a preset (`csv`, `parquet`, `otlp` or `jaeger`), or a file in TOML or JSON.
     ///
     /// A mapping file assigns a field of the log to each field of trueline, such as process = "who" or f = "what.name".
     /// It may assign process, f, value, key, result and object; for events, also type, with a table [types] (begin =
@@ -480,6 +482,13 @@ pub(crate) struct ReadArgs {
     /// mapping.
     #[arg(long, value_name = "PRESET_OR_FILE", conflicts_with = "format")]
     pub(crate) map: Option<PathBuf>,
+
+    /// Show what happened meanwhile: a CSV file with a column `time`, and other columns that say what happened.
+    ///
+    /// Times are numbers in the unit of the history's times, or ISO 8601 dates, which are nanoseconds since 1970. The
+    /// records of the history need times: `time` for events, `call` and `return` for whole operations.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) notes: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -996,6 +1005,8 @@ pub(crate) enum Format {
     Events,
     /// Comma- or tab-separated values, with a header row that has the field names of JSON lines.
     Csv,
+    /// Parquet, with columns that have the field names of JSON lines.
+    Parquet,
 }
 
 impl From<Format> for codec::Format {
@@ -1009,6 +1020,7 @@ impl From<Format> for codec::Format {
             Format::PorcupineJson => Self::PorcupineJson,
             Format::Events => Self::Events,
             Format::Csv => Self::Csv,
+            Format::Parquet => Self::Parquet,
         }
     }
 }
@@ -1033,6 +1045,8 @@ pub(crate) enum To {
     Events,
     /// Comma-separated values, with a row for each operation.
     Csv,
+    /// Parquet, with a row for each operation.
+    Parquet,
 }
 
 impl From<To> for codec::Target {
@@ -1046,6 +1060,7 @@ impl From<To> for codec::Target {
             To::PorcupineJson => Self::PorcupineJson,
             To::Events => Self::Events,
             To::Csv => Self::Csv,
+            To::Parquet => Self::Parquet,
         }
     }
 }

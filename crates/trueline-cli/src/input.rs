@@ -1,6 +1,6 @@
 //! Inputs of histories: files, directories and standard input, plain or compressed.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::TcpStream;
@@ -10,17 +10,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flate2::bufread::MultiGzDecoder;
+use indicatif::{HumanBytes, ProgressBar};
 use ruzstd::decoding::StreamingDecoder;
 use trueline::history::RawHistory;
-use trueline::history::codec::{self, CodecError, Format, Mapping, Survey, Tuples};
+use trueline::history::codec::{self, CodecError, Format, Mapping, Note, Source, Survey, Tuples};
 use trueline::judge::CancelToken;
-use trueline::registry::NamedError;
+use trueline::registry::{NamedError, NamedSpec, Unjudged};
 use trueline::verdict::LimitKind;
 use trueline::view::file;
 
 use crate::args::{LimitArgs, ReadArgs};
 use crate::limits::Limits;
-use crate::output;
+use crate::{output, progress};
 
 /// Size of the buffers for reading, in bytes.
 const CHUNK: usize = 1 << 18;
@@ -165,7 +166,11 @@ impl Input {
                 source::file(path, limits).map_err(|fault| format!("cannot open: {fault}; check the path"))?
             }
         };
-        decompressed(content, limits)
+        if let Self::File(path) = self {
+            limits.progress.size.set(path.metadata().map_or(0, |data| if data.is_file() { data.len() } else { 0 }));
+        }
+        limits.progress.show(&self.name());
+        decompressed(Counted { content, progress: Rc::clone(&limits.progress) }, limits)
             .map_err(|fault| limits.explain(format!("cannot read: {fault}; check the file").into()))
     }
 }
@@ -239,13 +244,14 @@ struct ReadLimits {
     limits: Limits,
     /// Maximum number of bytes for the history, as computed by [`estimate`], and for the window of a decompressor.
     memory: u64,
+    progress: Rc<Progress>,
     /// The first limit that was reached. It is stored here because decompressors do not preserve the kind of an error.
     reached: Rc<Cell<Option<LimitKind>>>,
 }
 
 impl ReadLimits {
     fn new(limits: &Limits) -> Self {
-        Self { limits: limits.clone(), memory: limits.memory, reached: Rc::default() }
+        Self { limits: limits.clone(), memory: limits.memory, progress: Rc::default(), reached: Rc::default() }
     }
 
     /// Returns an error if a limit is reached, where `bytes` is the memory that the history takes.
@@ -261,7 +267,69 @@ impl ReadLimits {
 
     /// Returns the limit that caused the fault, or the fault itself if no limit was reached.
     fn explain(&self, fault: Unreadable) -> Unreadable {
-        self.reached.get().map_or(fault, Unreadable::limit)
+        match self.reached.get() {
+            None => fault,
+            Some(LimitKind::Cancelled) => Unreadable {
+                message: format!("interrupted after reading {}", self.progress.describe()),
+                ..Unreadable::limit(LimitKind::Cancelled)
+            },
+            Some(kind) => Unreadable::limit(kind),
+        }
+    }
+}
+
+/// How much of a file has been read.
+#[derive(Debug, Default)]
+struct Progress {
+    /// The number of bytes that were read, before they were decompressed.
+    read: Cell<u64>,
+    /// The size of the file; 0 if it is not known.
+    size: Cell<u64>,
+    bar: RefCell<Option<ProgressBar>>,
+}
+
+impl Progress {
+    /// Shows a bar on a terminal from now on, until the progress is dropped.
+    fn show(&self, name: &str) {
+        *self.bar.borrow_mut() = Some(progress::reading(name, self.size.get()));
+    }
+
+    fn add(&self, bytes: usize) {
+        self.read.set(self.read.get() + bytes as u64);
+        if let Some(bar) = &*self.bar.borrow() {
+            bar.set_position(self.read.get());
+        }
+    }
+
+    /// Returns how much was read, for messages.
+    fn describe(&self) -> String {
+        let (read, size) = (self.read.get(), self.size.get());
+        match size.checked_sub(read) {
+            Some(_) if size > 0 => format!("{} of {}", HumanBytes(read), HumanBytes(size)),
+            _ => HumanBytes(read).to_string(),
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = self.bar.get_mut() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A reader that reports its progress.
+struct Counted<R> {
+    content: R,
+    progress: Rc<Progress>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.content.read(buffer)?;
+        self.progress.add(length);
+        Ok(length)
     }
 }
 
@@ -292,11 +360,18 @@ const PER_ITEM: u64 = 32;
 /// short whole operations, highest for EDN. Each byte that is not whitespace counts as stored text, and each name or
 /// value, which begins after whitespace, a comma or an opening bracket, takes [`PER_ITEM`] more.
 fn estimate(bytes: &[u8], behind_gap: &mut bool) -> u64 {
+    // Small blocks, so that the sums fit a byte and are computed for many bytes at once.
+    const BLOCK: usize = 128;
+    let is_space = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\x0c' | b'\r');
+    let is_gap = |byte: u8| is_space(byte) | matches!(byte, b',' | b'[' | b'{' | b'(');
     let mut taken = 0;
-    for byte in bytes {
-        let is_space = byte.is_ascii_whitespace();
-        taken += u64::from(!is_space) + if *behind_gap && !is_space { PER_ITEM } else { 0 };
-        *behind_gap = is_space || matches!(byte, b',' | b'[' | b'{' | b'(');
+    for block in bytes.chunks(BLOCK) {
+        let text: u8 = block.iter().map(|byte| u8::from(!is_space(*byte))).sum();
+        let pairs = block.iter().zip(&block[1..]);
+        let items: u8 = pairs.map(|(last, byte)| u8::from(is_gap(*last) & !is_space(*byte))).sum();
+        let first = *behind_gap && !is_space(block[0]);
+        taken += u64::from(text) + PER_ITEM * (u64::from(items) + u64::from(first));
+        *behind_gap = is_gap(block[block.len() - 1]);
     }
     taken
 }
@@ -407,6 +482,7 @@ pub(crate) struct Reading {
     format: Format,
     tuples: Option<Tuples>,
     mapping: Option<Mapping>,
+    notes: Vec<Note>,
     skew: i64,
 }
 
@@ -414,7 +490,8 @@ impl Reading {
     /// Creates the options from the arguments, or returns an error that says what is wrong with them.
     pub(crate) fn new(args: &ReadArgs, skew: i64) -> Result<Self, String> {
         let mapping = args.map.as_deref().map(read_mapping).transpose()?;
-        Ok(Self { format: args.format.into(), tuples: args.tuples(), mapping, skew })
+        let notes = args.notes.as_deref().map(read_notes).transpose()?.unwrap_or_default();
+        Ok(Self { format: args.format.into(), tuples: args.tuples(), mapping, notes, skew })
     }
 
     /// Returns whether operations have the processes that the file names. Otherwise, some operations may be assigned to
@@ -435,21 +512,43 @@ impl Reading {
 
     /// Reads a history, or fails if a limit is reached.
     pub(crate) fn read(&self, input: &Input, limits: &Limits) -> Result<RawHistory, Unreadable> {
+        self.with_source(input, limits, |source| source.read().map_err(Unreadable::from))
+    }
+
+    /// Opens an input, and reads it with `read`.
+    fn with_source<T>(
+        &self,
+        input: &Input,
+        limits: &Limits,
+        read: impl FnOnce(Source<'_>) -> Result<T, Unreadable>,
+    ) -> Result<T, Unreadable> {
         let limits = ReadLimits::new(limits);
-        let content = input.open(&limits)?;
+        let mut content = input.open(&limits)?;
         let mut warnings = Vec::new();
-        let history = match &self.mapping {
-            Some(mapping) => mapping.read_warned(content, self.skew, &mut warnings),
-            None => codec::read_skewed(content, self.format, self.skew),
-        };
-        let history = history.map_err(|fault| limits.explain(fault.into()))?;
+        let read = read(Source {
+            input: &mut *content,
+            format: self.format,
+            mapping: self.mapping.as_ref(),
+            tuples: self.tuples,
+            skew: self.skew,
+            notes: &self.notes,
+            warnings: &mut warnings,
+        });
+        let read = read.map_err(|fault| limits.explain(fault))?;
         for warning in warnings {
             output::warning(format_args!("{}: {warning}", input.name()));
         }
-        Ok(match self.tuples {
-            Some(tuples) => tuples.take_apart(history)?,
-            None => history,
-        })
+        Ok(read)
+    }
+
+    /// Reads a history for a specification, or fails if a limit is reached.
+    pub(crate) fn read_for<'s>(
+        &self,
+        spec: &'s NamedSpec,
+        input: &Input,
+        limits: &Limits,
+    ) -> Result<Box<dyn Unjudged<'s> + 's>, Unreadable> {
+        self.with_source(input, limits, |source| spec.read(source).map_err(Unreadable::from))
     }
 
     /// Reads a history leniently: events that do not fit are left out and reported.
@@ -487,6 +586,14 @@ fn read_mapping(path: &Path) -> Result<Mapping, String> {
         })?
     };
     Mapping::from_json(&description).map_err(|fault| format!("{name}: {fault}"))
+}
+
+/// Reads the notes of a file.
+fn read_notes(path: &Path) -> Result<Vec<Note>, String> {
+    let name = path.display();
+    let file = File::open(path).map_err(|fault| format!("{name}: cannot open: {fault}; check the path"))?;
+    let notes = codec::notes(BufReader::new(file));
+    notes.map_err(|fault| Unreadable::from(fault).describe(&name.to_string()))
 }
 
 /// Decompresses the content if its first bytes say that it is compressed. Only a buffer is kept in memory, however long
@@ -637,7 +744,7 @@ pub(crate) fn find_inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<PathBuf>) {
                     inputs.push(Input::Fault(place, message));
                 }
                 Ok(()) if files.is_empty() => {
-                    let message = "no *.jsonl, *.json or *.edn file, and no log, in this directory; name the files, or another directory";
+                    let message = "no *.jsonl, *.json, *.edn or *.parquet file, and no log, in this directory; name the files, or another directory";
                     inputs.push(Input::Fault(path.clone(), message.to_owned()));
                 }
                 Ok(()) => {
@@ -687,7 +794,7 @@ fn is_history(path: &Path) -> Option<bool> {
         other => other.map(str::to_owned),
     };
     match kind.as_deref() {
-        Some("jsonl" | "json" | "edn") => Some(true),
+        Some("jsonl" | "json" | "edn" | "parquet") => Some(true),
         Some("log" | "txt") => {
             let mut start = Vec::new();
             let limits = ReadLimits::new(&Limits::start(&TO_LOOK, &CancelToken::new()));

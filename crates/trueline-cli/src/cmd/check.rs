@@ -351,7 +351,13 @@ impl<'a> Judge<'a> {
         let judged = limits.watch(Stage::Judging, |kind| end(undecided(kind)), work);
         let (judged, ill_formed) = match judged {
             Ok(judged) => judged,
-            Err(Unreadable { limit: Some(kind), .. }) => return undecided(kind),
+            Err(Unreadable { limit: Some(kind), message, .. }) => {
+                let mut judged = undecided(kind);
+                if let (LimitKind::Cancelled, Judged::Report(report, _)) = (kind, &mut judged) {
+                    report.notes.push(message);
+                }
+                return judged;
+            }
             Err(Unreadable { line, message, .. }) => return Judged::Unreadable { file, line, message },
         };
         let plain = report::plain(&file, spec.name(), &*judged);
@@ -445,23 +451,30 @@ impl<'a> Judge<'a> {
         read: &Mutex<Read>,
     ) -> Result<(Box<dyn trueline::judge::Judged + '_>, Option<String>), Unreadable> {
         let Self { args, spec, .. } = self;
+        let note = |operations, pending, events| {
+            let events = u32::try_from(events).unwrap_or(u32::MAX);
+            *read.lock().unwrap_or_else(PoisonError::into_inner) = Read { operations, pending, events };
+            progress::spinner(format!("judging {operations} operations"))
+        };
+        if args.factor.is_none() && !spec.is_quasi() {
+            let history = self.reading.read_for(spec, input, limits)?;
+            let (operations, pending, events) = history.extent();
+            let spinner = note(operations, pending, events);
+            let judged = history.judge(&config(args, budget(args, limits)));
+            spinner.finish_and_clear();
+            return Ok((judged?, None));
+        }
         let history = self.reading.read(input, limits)?;
-        let events = u32::try_from(history.events().len()).unwrap_or(u32::MAX);
-        *read.lock().unwrap_or_else(PoisonError::into_inner) =
-            Read { operations: history.len(), pending: history.pending(), events };
-        let is_quasi = args.factor.is_some() || spec.is_quasi();
-        let ill_formed = is_quasi.then(|| ill_formed(spec, &history)).flatten();
+        let spinner = note(history.len(), history.pending(), history.events().len());
+        let ill_formed = ill_formed(spec, &history);
         let config = config(args, budget(args, limits));
-        let spinner = progress::spinner(format!("judging {} operations", history.len()));
         let judged = match &args.factor {
             None => Some(spec.judge(history, &config)),
             Some(factors) => spec.judge_quasi(history, factors, &config),
         };
         spinner.finish_and_clear();
         let judged = judged.ok_or_else(|| format!("`{}` has no factors; leave --factor out", spec.name()))?;
-        judged
-            .map(|judged| (judged, ill_formed))
-            .map_err(|fault| Unreadable { line: fault.line(), ..fault.message().to_owned().into() })
+        Ok((judged?, ill_formed))
     }
 
     /// Converts what the user wants into what the report must contain.

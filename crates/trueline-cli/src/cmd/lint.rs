@@ -267,6 +267,7 @@ fn format_name(format: Format) -> &'static str {
         Format::PorcupineJson => "porcupine-json",
         Format::Events => "events",
         Format::Csv => "csv",
+        Format::Parquet => "parquet",
         _ => "jsonl",
     }
 }

@@ -702,7 +702,9 @@ fn a_directory_without_histories_is_an_error() {
         judged.stderr.contains("notes.txt: skipped, because it does not look like a history; name the file"),
         "{judged:?}"
     );
-    let expected =
-        format!("error: {}: no *.jsonl, *.json or *.edn file, and no log, in this directory", scratch.path());
+    let expected = format!(
+        "error: {}: no *.jsonl, *.json, *.edn or *.parquet file, and no log, in this directory",
+        scratch.path()
+    );
     assert!(judged.stderr.contains(&expected), "{judged:?}");
 }

@@ -257,21 +257,26 @@ fn colors_are_for_terminals() {
 }
 
 #[test]
-fn interrupted_while_it_waits_for_input() {
-    let mut child = trueline(&["check", "--spec", "queue", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary is built");
-    // This is more than a pipe can hold: once it is written, the process is reading.
-    let line = REJECTED.lines().next().expect("a line");
-    let mut stdin = child.stdin.take().expect("it is piped");
-    stdin.write_all(format!("{line}\n{}", " \n".repeat(1 << 19)).as_bytes()).expect("it reads");
-    interrupt(&child);
-    let status = child.wait().expect("it was started");
-    drop(stdin);
-    assert_eq!(status.code(), Some(3));
+fn interrupted_while_it_reads() {
+    for args in [&["check", "--spec", "queue", "-"][..], &["convert", "-", "--to", "events"]] {
+        let mut child = trueline(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary is built");
+        // This is more than a pipe can hold: once it is written, the process is reading.
+        let line = REJECTED.lines().next().expect("a line");
+        let mut stdin = child.stdin.take().expect("it is piped");
+        stdin.write_all(format!("{line}\n{}", " \n".repeat(1 << 19)).as_bytes()).expect("it reads");
+        interrupt(&child);
+        let output = child.wait_with_output().expect("it was started");
+        drop(stdin);
+        assert_eq!(output.status.code(), Some(3));
+        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        // How much that is depends on the size of the pipe.
+        assert!(text.contains("interrupted after reading ") && text.contains(" KiB"), "{text}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use super::open::ByProcess;
 use super::{Annotation, Event, History, ObjectId, OpId, Operation, Outcome, ProcessId};
 
 /// An error in a history, with the event, operation or line where it occurs.
@@ -84,7 +85,7 @@ pub struct Builder<Op, Ret> {
     operations: Vec<Operation<Op, Ret>>,
     events: Vec<Event>,
     /// The open operation of each process.
-    open: HashMap<ProcessId, OpId>,
+    open: ByProcess<OpId>,
     /// Operations that failed; they are removed in `finish`.
     failed: Vec<OpId>,
     objects: Vec<Arc<str>>,
@@ -100,7 +101,7 @@ impl<Op, Ret> Default for Builder<Op, Ret> {
         Self {
             operations: Vec::new(),
             events: Vec::new(),
-            open: HashMap::new(),
+            open: ByProcess::default(),
             failed: Vec::new(),
             objects: Vec::new(),
             object_ids: HashMap::new(),
@@ -155,7 +156,7 @@ impl<Op, Ret> Builder<Op, Ret> {
     #[expect(clippy::missing_panics_doc, reason = "the number of operations is checked first")]
     pub fn call_on(&mut self, object: ObjectId, process: impl Into<ProcessId>, op: Op) -> Result<OpId, HistoryError> {
         let process = process.into();
-        if self.open.contains_key(&process) {
+        if self.open.get(process.0).is_some() {
             return Err(self.error(Problem::TwoOpenCalls(process)));
         }
         if self.operations.len() >= Event::MOST_OPERATIONS {
@@ -165,7 +166,7 @@ impl<Op, Ret> Builder<Op, Ret> {
         let position = self.position();
         self.operations.push(Operation::new(op, Outcome::Pending, process, object, position, self.line));
         self.events.push(Event::call(id));
-        self.open.insert(process, id);
+        self.open.insert(process.0, id);
         self.seen += 1;
         Ok(id)
     }
@@ -196,7 +197,7 @@ impl<Op, Ret> Builder<Op, Ret> {
     /// Returns an error if the process has no open call.
     pub fn version(&mut self, process: impl Into<ProcessId>, version: i64) -> Result<(), HistoryError> {
         let process = process.into();
-        let id = *self.open.get(&process).ok_or_else(|| self.error(Problem::ReturnWithoutCall(process)))?;
+        let id = *self.open.get(process.0).ok_or_else(|| self.error(Problem::ReturnWithoutCall(process)))?;
         self.operations[id.index()].set_version(Some(version));
         Ok(())
     }
@@ -222,7 +223,7 @@ impl<Op, Ret> Builder<Op, Ret> {
 
     /// Returns the open operation of `process`, if there is one.
     pub fn open(&self, process: impl Into<ProcessId>) -> Option<&Op> {
-        self.open.get(&process.into()).map(|id| &self.operations[id.index()].op)
+        self.open.get(process.into().0).map(|id| &self.operations[id.index()].op)
     }
 
     /// Returns the history. Operations that are still open become pending.
@@ -243,7 +244,7 @@ impl<Op, Ret> Builder<Op, Ret> {
     }
 
     fn close(&mut self, process: ProcessId) -> Result<OpId, HistoryError> {
-        let id = self.open.remove(&process).ok_or_else(|| self.error(Problem::ReturnWithoutCall(process)))?;
+        let id = self.open.remove(process.0).ok_or_else(|| self.error(Problem::ReturnWithoutCall(process)))?;
         self.seen += 1;
         Ok(id)
     }

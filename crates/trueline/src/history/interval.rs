@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::builder::{HistoryError, Problem};
-use super::{Event, History, ObjectId, OpId, Operation, Outcome, ProcessId};
+use super::{Event, EventKind, History, ObjectId, OpId, Operation, Outcome, ProcessId};
 
 /// A whole operation: its process and object, the call, and the return.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -221,8 +221,31 @@ pub(crate) fn from_named_intervals<Op, Ret>(
 /// Sorts by the time of the call. Of operations called at the same time, those that also return at that time come
 /// first; otherwise the given order is kept.
 pub(super) fn sort<Op, Ret>(intervals: &mut [Interval<Op, Ret>]) {
-    intervals
-        .sort_by_key(|interval| (interval.call, interval.ret.as_ref().is_none_or(|(ret, _)| *ret > interval.call)));
+    let key = |interval: &Interval<Op, Ret>| {
+        (interval.call, interval.ret.as_ref().is_none_or(|(ret, _)| *ret > interval.call))
+    };
+    if intervals.is_sorted_by_key(key) {
+        return;
+    }
+    // Intervals are large, so their keys are sorted first, and each interval is then moved to its place.
+    let mut order: Vec<(i64, bool, u32)> = Vec::with_capacity(intervals.len());
+    for (at, interval) in (0..).zip(&*intervals) {
+        let (call, returns_later) = key(interval);
+        order.push((call, returns_later, at));
+    }
+    order.sort_unstable();
+    for start in 0..order.len() {
+        // Fills the places of a cycle one after the other, each from the next one.
+        let mut place = start;
+        loop {
+            let from = std::mem::replace(&mut order[place].2, u32::try_from(place).unwrap_or(u32::MAX)) as usize;
+            if from == start || from == place {
+                break;
+            }
+            intervals.swap(place, from);
+            place = from;
+        }
+    }
 }
 
 /// Builds the history of operations that are sorted by call. `own_ties` has the times at which a process returned and
@@ -239,16 +262,32 @@ fn in_order<Op, Ret>(
     // there is no such order.
     let alone: HashMap<i64, ProcessId> =
         own_ties.chunk_by(|one, other| one.0 == other.0).filter(|ties| ties.len() == 1).map(|ties| ties[0]).collect();
-    // The order at each time: calls, then events of the process whose own order is preserved, then returns.
-    let mut order: Vec<(i64, u8, u32, bool)> = Vec::with_capacity(intervals.len() * 2);
-    for (at, interval) in (0u32..).zip(&intervals) {
-        let is_own = |time: i64| !alone.is_empty() && alone.get(&time) == Some(&interval.process);
-        order.push((interval.call, u8::from(is_own(interval.call)), at, false));
-        if let Some((ret, _)) = interval.ret {
-            order.push((ret, if is_own(ret) { 1 } else { 2 }, at, true));
+    let is_own = |time: i64, at: u32| !alone.is_empty() && alone.get(&time) == Some(&intervals[at as usize].process);
+    let mut returns: Vec<(i64, u32)> = Vec::with_capacity(intervals.len());
+    returns.extend((0..).zip(&intervals).filter_map(|(at, interval)| Some((interval.ret.as_ref()?.0, at))));
+    returns.sort_unstable();
+    // The events as indices of operations that are sorted by call. The order at each time: calls, then events of the
+    // process whose own order is preserved, then returns.
+    let mut events: Vec<Event> = Vec::with_capacity(intervals.len() + returns.len());
+    let mut calls = (0..).zip(&intervals).map(|(at, interval)| (interval.call, at)).peekable();
+    let mut returns = returns.into_iter().peekable();
+    let mut same_time: Vec<(u8, u32, bool)> = Vec::new();
+    while let Some(time) = calls.peek().into_iter().chain(returns.peek()).map(|(time, _)| *time).min() {
+        same_time.clear();
+        while let Some((_, at)) = calls.next_if(|(call, _)| *call == time) {
+            same_time.push((u8::from(is_own(time, at)), at, false));
+        }
+        while let Some((_, at)) = returns.next_if(|(ret, _)| *ret == time) {
+            same_time.push((if is_own(time, at) { 1 } else { 2 }, at, true));
+        }
+        if same_time.len() > 1 {
+            same_time.sort_unstable();
+        }
+        for (_, at, is_return) in &same_time {
+            events.push(if *is_return { Event::ret(OpId(*at)) } else { Event::call(OpId(*at)) });
         }
     }
-    order.sort_unstable();
+    drop((calls, returns));
     let mut operations: Vec<Operation<Op, Ret>> = intervals
         .into_iter()
         .map(|interval| {
@@ -260,16 +299,21 @@ fn in_order<Op, Ret>(
             operation
         })
         .collect();
-    for (position, &(.., at, is_return)) in (0u32..).zip(&order) {
-        let operation = &mut operations[at as usize];
-        if is_return { operation.set_return(position) } else { operation.set_call(position) }
+    for (position, event) in (0u32..).zip(&events) {
+        let operation = &mut operations[event.op().index()];
+        match event.kind() {
+            EventKind::Call => operation.set_call(position),
+            EventKind::Return => operation.set_return(position),
+        }
     }
-    operations.sort_by_key(Operation::call_position);
-    let mut events = vec![Event::call(OpId(0)); order.len()];
-    for (id, operation) in (0..).map(OpId).zip(&operations) {
-        events[operation.call_position() as usize] = Event::call(id);
-        if let Some(ret) = operation.return_position() {
-            events[ret as usize] = Event::ret(id);
+    // Only calls at the same time can still have to change places.
+    if !operations.is_sorted_by_key(Operation::call_position) {
+        operations.sort_by_key(Operation::call_position);
+        for (id, operation) in (0..).map(OpId).zip(&operations) {
+            events[operation.call_position() as usize] = Event::call(id);
+            if let Some(ret) = operation.return_position() {
+                events[ret as usize] = Event::ret(id);
+            }
         }
     }
     History { operations, events, objects, annotations: Vec::new() }

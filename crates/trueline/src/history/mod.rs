@@ -7,6 +7,7 @@
 mod operation;
 mod builder;
 mod interval;
+mod open;
 mod value;
 mod datum;
 pub(crate) mod derived;

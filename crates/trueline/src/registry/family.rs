@@ -5,19 +5,23 @@ use std::fmt::Debug;
 
 use super::families::notation::Notation;
 use super::live::{AnyLive, LiveFamily, LiveLimits};
-use super::lookup::NamedError;
+use super::lookup::{NamedError, Unjudged};
 use super::numbered::{AnyNumbered, Lend, LentValue, NumberedHistory, numbered, show};
 use super::parts::{by_object, numbered_parts};
 use super::quasi::{self, QuasiFactors};
-use super::reading::{read, read_all, read_one};
+use super::reading::{read, read_all, read_one, read_source};
 use super::sequential::{AnyObject, OneAtATime};
 use super::table::SpecInfo;
+use crate::history::codec::Source;
 use crate::history::{History, Operation, Outcome, RawHistory, Record, Shown, Value};
 use crate::judge::{Config, Criterion, Judged, Linearizable, Show, judged};
 use crate::spec::Spec;
 
 /// The judged history, or the reason why it cannot be read.
 pub(super) type IsJudged<'a> = Result<Box<dyn Judged + 'a>, NamedError>;
+
+/// The history as it was read, or the reason why it cannot be.
+pub(super) type IsRead<'a> = Result<Box<dyn Unjudged<'a> + 'a>, NamedError>;
 
 /// A specification, with the notation of its operations in files.
 pub(super) trait Family: Debug + Send + Sync + 'static {
@@ -75,6 +79,10 @@ pub(super) type Settled<Ret> = Result<Option<fn(&Ret) -> Ret>, String>;
 pub(super) trait AnyFamily: Debug + Send + Sync {
     fn process_matters(&self) -> bool;
     fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_>;
+    /// Reads a history without keeping its records; `None` if that is not possible.
+    fn read(&self, _info: &'static SpecInfo, _source: &mut Source<'_>) -> Option<IsRead<'_>> {
+        None
+    }
     /// Judges quasi linearizability; `None` if operations wait for each other.
     fn judge_quasi(
         &self,
@@ -156,6 +164,11 @@ impl<F: Family> AnyFamily for F {
         Ok(judge_numbered(spec, numbered, config))
     }
 
+    fn read(&self, info: &'static SpecInfo, source: &mut Source<'_>) -> Option<IsRead<'_>> {
+        let read = read_source(self, info, source);
+        Some(read.map(|(spec, history)| Box::new(ReadNumbers { spec, history }) as Box<dyn Unjudged<'_>>))
+    }
+
     fn process_matters(&self) -> bool {
         Family::process_matters(self)
     }
@@ -185,6 +198,22 @@ impl<F: Family> AnyFamily for F {
 
     fn live(&self, limits: LiveLimits) -> Option<Box<dyn AnyLive + '_>> {
         Some(Box::new(LiveFamily::new(self, limits)))
+    }
+}
+
+/// A history of numbers that is not judged yet.
+struct ReadNumbers<'f, V> {
+    spec: AnyNumbered<'f, V>,
+    history: NumberedHistory,
+}
+
+impl<'f, V: LentValue> Unjudged<'f> for ReadNumbers<'f, V> {
+    fn extent(&self) -> (usize, usize, usize) {
+        (self.history.len(), self.history.pending(), self.history.events().len())
+    }
+
+    fn judge(self: Box<Self>, config: &Config) -> IsJudged<'f> {
+        Ok(judge_numbered(self.spec, self.history, config))
     }
 }
 

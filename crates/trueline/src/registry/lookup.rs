@@ -7,6 +7,7 @@ use super::families;
 use super::family::{AnyFamily, IsJudged};
 use super::quasi::QuasiFactors;
 use super::table::{SPECS, SpecInfo, nearest};
+use crate::history::codec::{CodecError, Source};
 use crate::history::{RawHistory, Record, Value};
 use crate::judge::{Config, Judged, Specification};
 
@@ -67,6 +68,41 @@ impl fmt::Display for NamedError {
 }
 
 impl std::error::Error for NamedError {}
+
+impl From<CodecError> for NamedError {
+    fn from(error: CodecError) -> Self {
+        Self { line: error.line(), message: error.message().to_owned() }
+    }
+}
+
+/// A history that was read for a specification, and is not judged yet.
+#[doc(hidden)]
+pub trait Unjudged<'a> {
+    /// Returns the number of operations, of those that never returned, and of events.
+    fn extent(&self) -> (usize, usize, usize);
+
+    /// Judges the history.
+    ///
+    /// # Errors
+    /// Returns an error if an operation is unknown, or has an argument or a result of the wrong type.
+    fn judge(self: Box<Self>, config: &Config) -> Result<Box<dyn Judged + 'a>, NamedError>;
+}
+
+/// A history that is not read as one of the specification yet.
+struct Raw<'a> {
+    spec: &'a NamedSpec,
+    history: RawHistory,
+}
+
+impl<'a> Unjudged<'a> for Raw<'a> {
+    fn extent(&self) -> (usize, usize, usize) {
+        (self.history.len(), self.history.pending(), self.history.events().len())
+    }
+
+    fn judge(self: Box<Self>, config: &Config) -> IsJudged<'a> {
+        self.spec.judge(self.history, config)
+    }
+}
 
 /// Returns the specification with this name and parameter, such as `queue` or `register:0`.
 ///
@@ -168,6 +204,20 @@ impl NamedSpec {
         config: &Config,
     ) -> Option<Result<Box<dyn Judged + '_>, NamedError>> {
         self.family.judge_quasi(self.info, history, factors, config)
+    }
+
+    /// Reads a file as a history of this specification. This takes less memory than reading a [`RawHistory`] first,
+    /// because records are not kept.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or if an operation is unknown, or has an argument or a result of the
+    /// wrong type.
+    #[doc(hidden)]
+    pub fn read(&self, mut source: Source<'_>) -> Result<Box<dyn Unjudged<'_> + '_>, NamedError> {
+        if let Some(read) = self.family.read(self.info, &mut source) {
+            return read;
+        }
+        Ok(Box::new(Raw { spec: self, history: source.read()? }))
     }
 
     /// Returns whether [`judge`](Self::judge) judges quasi linearizability.

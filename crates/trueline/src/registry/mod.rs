@@ -38,6 +38,8 @@ mod tests;
 pub use crate::judge::Why;
 #[doc(hidden)]
 pub use live::{Live, LiveCall, LiveEffect, LiveLimits};
+#[doc(hidden)]
+pub use lookup::Unjudged;
 pub use lookup::{NamedError, NamedSpec, Options, spec};
 pub use quasi::{NoFactors, QuasiFactors};
 #[doc(hidden)]

@@ -12,22 +12,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::families::notation::Notation;
 use super::family::{Family, Lent, Op, Ret};
-use crate::history::{History, ProcessId, Record, Shown, Value};
+pub(super) use crate::history::codec::{NumberedHistory, OpNumber, RetNumber};
+use crate::history::{ProcessId, Record, Shown, Value};
 use crate::judge::{Interner, Show};
 use crate::spec::persistent::Text;
 use crate::spec::state::State;
 use crate::spec::{Initial, Object, Outcomes, Spec, Standard, Subject};
-
-/// An operation, by its number in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct OpNumber(u32);
-
-/// A result, by its number in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct RetNumber(u32);
-
-/// A history whose operations and results are in a table.
-pub(super) type NumberedHistory = History<OpNumber, RetNumber>;
 
 /// A value of standard operations.
 pub(super) trait LentValue: Clone + Eq + Hash + Send + Sync + 'static {}

@@ -7,6 +7,7 @@ use super::family::{Family, Lent};
 use super::lookup::NamedError;
 use super::numbered::{AnyNumbered, LentValue, Numbered, NumberedHistory, OpNumber, RetNumber, numbered};
 use super::table::{SPECS, SpecInfo, nearest};
+use crate::history::codec::{Numbers, Source};
 use crate::history::{Operation, Outcome, ProcessId, RawHistory, Record, Value};
 
 /// Reads a history as the family does.
@@ -27,6 +28,60 @@ fn read_numbered<V: LentValue>(
 ) -> Result<NumberedHistory, NamedError> {
     let numbered = history.try_map(|operation| read_one(spec, info, operation))?;
     spec.settle(numbered).map_err(NamedError::new)
+}
+
+/// Reads a history from a file as the family does, without keeping its records.
+pub(super) fn read_source<'f, F: Family>(
+    family: &'f F,
+    info: &SpecInfo,
+    source: &mut Source<'_>,
+) -> Result<(AnyNumbered<'f, Lent<F>>, NumberedHistory), NamedError> {
+    let mut spec = numbered(family);
+    let history = number_source(&mut *spec, info, source)?;
+    Ok((Arc::from(spec), history))
+}
+
+fn number_source<V: LentValue>(
+    spec: &mut dyn Numbered<V>,
+    info: &SpecInfo,
+    source: &mut Source<'_>,
+) -> Result<NumberedHistory, NamedError> {
+    let history = source.numbered(&mut TableNumbers { spec, info, found: Vec::new() })?;
+    let history = history.map_err(|fault| NamedError::at(Some(fault.line).filter(|line| *line > 0), fault.message))?;
+    spec.settle(history).map_err(NamedError::new)
+}
+
+/// Numbers operations and results by the table of a family.
+struct TableNumbers<'s, V> {
+    spec: &'s mut dyn Numbered<V>,
+    info: &'s SpecInfo,
+    /// The operations that were found by name so far. Readers share names, so most names need not be compared.
+    found: Vec<(Arc<str>, &'static str)>,
+}
+
+/// The most operations that are found by the address of their name.
+const MOST_FOUND: usize = 16;
+
+impl<V: LentValue> Numbers for TableNumbers<'_, V> {
+    fn op(&mut self, process: ProcessId, record: &Record) -> Result<OpNumber, String> {
+        let found = self.found.iter().find(|(f, _)| Arc::ptr_eq(f, &record.f));
+        let name = match found {
+            Some((_, name)) => name,
+            None => {
+                let known = self.info.operation(&record.f).ok_or_else(|| unknown_operation(self.info, &record.f))?;
+                if self.found.len() == MOST_FOUND {
+                    self.found.clear();
+                }
+                self.found.push((Arc::clone(&record.f), known.name));
+                known.name
+            }
+        };
+        self.spec.read_op(name, process, record)
+    }
+
+    fn ret(&mut self, record: &Record, op: OpNumber, result: &Value) -> Result<RetNumber, String> {
+        self.spec.read_ret(record, op, result)
+    }
 }
 
 /// Reads an operation as the family does.

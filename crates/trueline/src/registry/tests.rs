@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::history::Shown;
-use crate::history::codec::jsonl;
+use crate::history::codec::{self, Format, Source, jsonl};
 use crate::judge::{Config, Judged};
 use crate::verdict::{Judgment, Verdict};
 
@@ -337,4 +337,121 @@ fn named_things_can_be_sent_to_other_threads() {
     check::<NamedSpec>();
     check::<Box<dyn Judged>>();
     check::<NamedError>();
+}
+
+/// Judges a file that is read for the specification, without keeping its records, and one that is read first.
+fn both_ways(name: &str, text: &str) -> [Result<String, String>; 2] {
+    let spec = spec(name, Options::new()).expect("it is in the table");
+    let shown = |judged: Box<dyn Judged + '_>| {
+        format!("{:?} {:?} {:?}", judged.history(), judged.judgment().verdict, judged.history().annotations())
+    };
+    let mut warnings = Vec::new();
+    let source = Source {
+        input: &mut text.as_bytes(),
+        format: Format::Auto,
+        mapping: None,
+        tuples: None,
+        skew: 0,
+        notes: &[],
+        warnings: &mut warnings,
+    };
+    let direct = spec.read(source).and_then(|unjudged| {
+        let extent = unjudged.extent();
+        let judged = unjudged.judge(&Config::new())?;
+        let history = judged.history();
+        assert_eq!(extent, (history.len(), history.pending(), history.events().len()));
+        Ok(shown(judged))
+    });
+    let kept = codec::read(text.as_bytes(), Format::Auto)
+        .map_err(|error| error.to_string())
+        .and_then(|history| spec.judge(history, &Config::new()).map(shown).map_err(|error| error.to_string()));
+    [direct.map_err(|error| error.to_string()), kept]
+}
+
+#[test]
+fn a_history_is_the_same_if_its_records_are_not_kept() {
+    let files = [
+        r#"{"process":0,"type":"invoke","f":"put","key":"k","value":1}
+{"process":1,"type":"invoke","f":"get","key":"k"}
+{"process":2,"type":"invoke","f":"remove","key":"j"}
+{"process":2,"type":"ok","value":null}
+{"type":"note","value":"meanwhile"}
+{"process":0,"type":"ok","f":"put"}
+{"process":2,"type":"invoke","f":"get","key":"k","value":null}
+{"process":1,"type":"ok","f":"get","value":1}
+{"process":2,"type":"fail","f":"get"}
+{"process":1,"type":"invoke","f":"size"}
+{"process":0,"type":"invoke","f":"cas","key":"k","value":[1,2]}
+{"process":0,"type":"info","f":"cas"}
+{"process":1,"type":"ok","value":1}
+"#,
+        r#"{"process":0,"f":"put","key":"k","value":1,"call":10,"return":20}
+{"process":1,"f":"get","key":"k","result":1,"call":10,"return":10}
+{"process":2,"f":"size","result":1,"call":20,"return":30}
+{"process":0,"f":"put","key":"k","value":2,"call":20,"return":25}
+{"process":1,"f":"insert","key":"k","value":3,"result":2,"call":40,"return":50}
+{"process":3,"f":"delete","key":"k","call":60}
+{"type":"note","value":"late","time":55}
+"#,
+    ];
+    let mut random = crate::drive::Random::new(5);
+    // Words that make lines unusual, operations unknown, and arguments and results wrong.
+    let words =
+        ["get", "put", "null", "1", "\"x\"", "[1]", "size", "pop", "fail", "info", "ok", "10", "20", "{", "true"];
+    let (mut good, mut bad) = (0, 0);
+    for round in 0..4000 {
+        let mut text = files[round % files.len()].to_owned();
+        for _ in 0..random.below(4) {
+            let old = *random.pick(&words);
+            let places: Vec<usize> = text.match_indices(old).map(|(at, _)| at).collect();
+            if places.is_empty() {
+                continue;
+            }
+            let at = *random.pick(&places);
+            let new: &str = *random.pick(&words);
+            text.replace_range(at..at + old.len(), new);
+        }
+        for name in ["map", "kv", "register"] {
+            let [direct, kept] = both_ways(name, &text);
+            assert_eq!(direct, kept, "{name}: {text}");
+            *(if direct.is_ok() { &mut good } else { &mut bad }) += 1;
+        }
+    }
+    assert!(good > 400 && bad > 400, "{good} good, {bad} bad");
+}
+
+#[test]
+fn the_fault_of_the_first_operation_counts() {
+    for (text, expected) in [
+        // The result on line 3 is wrong, but the operation of line 1 is the first.
+        (
+            "{\"process\":0,\"type\":\"invoke\",\"f\":\"pop\"}\n{\"process\":1,\"type\":\"invoke\",\"f\":\"size\"}\n\
+             {\"process\":1,\"type\":\"ok\",\"value\":\"x\"}\n{\"process\":0,\"type\":\"ok\"}",
+            "line 1: ",
+        ),
+        // The operation of line 1 failed, so it is not part of the history.
+        (
+            "{\"process\":0,\"type\":\"invoke\",\"f\":\"pop\"}\n{\"process\":1,\"type\":\"invoke\",\"f\":\"size\"}\n\
+             {\"process\":1,\"type\":\"ok\",\"value\":\"x\"}\n{\"process\":0,\"type\":\"fail\"}",
+            "line 3: ",
+        ),
+        // An error in the file goes before all others.
+        ("{\"process\":0,\"type\":\"invoke\",\"f\":\"pop\"}\n{\"process\":0", "line 2: the file ends"),
+        (
+            "{\"process\":0,\"type\":\"invoke\",\"f\":\"pop\"}\n{\"process\":0,\"type\":\"ok\"}\n\
+             {\"process\":0,\"type\":\"invoke\",\"f\":\"get\",\"key\":1}\n{\"process\":0,\"type\":\"ok\",\"f\":\"put\"}",
+            "line 4: process 0 returns from `put`",
+        ),
+        // Whole operations are ordered by their calls.
+        (
+            "{\"process\":0,\"f\":\"pop\",\"call\":2,\"return\":3}\n{\"process\":1,\"f\":\"push\",\"call\":1,\"return\":3}\n\
+             {\"process\":2,\"f\":\"peek\",\"call\":1,\"return\":1}",
+            "line 3: ",
+        ),
+    ] {
+        let [direct, kept] = both_ways("map", text);
+        assert_eq!(direct, kept);
+        let fault = direct.expect_err("something is wrong");
+        assert!(fault.starts_with(expected), "{fault}");
+    }
 }

@@ -4,6 +4,9 @@ use super::field::Names;
 use super::lines::without_byte_order_mark;
 use super::{Format, jepsen_log, json, porcupine, start_finish, table};
 
+/// The first bytes of a Parquet file.
+pub(super) const PARQUET: &[u8] = b"PAR1";
+
 /// Returns the format of a file, from its first bytes, or `None` if they match no format.
 ///
 /// The result is a guess from the first lines; the reader of the format finds the errors in a file. A few tens of
@@ -17,6 +20,9 @@ use super::{Format, jepsen_log, json, porcupine, start_finish, table};
 /// assert_eq!(detect(b"Dear reader,"), None);
 /// ```
 pub fn detect(start: &[u8]) -> Option<Format> {
+    if start.starts_with(PARQUET) {
+        return Some(Format::Parquet);
+    }
     let start = without_byte_order_mark(start);
     // The text may end inside a character; the part before it is enough.
     let text = match std::str::from_utf8(start) {

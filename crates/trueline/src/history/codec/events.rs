@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::super::{Builder, HistoryError, ObjectId, RawHistory, Record, Value};
+use super::super::open::ByProcess;
+use super::super::{Builder, History, HistoryError, ObjectId, Record, Value};
 use super::CodecError;
 use super::field::{Parsed, quoted};
+use super::intake::{Intake, Plain};
 use super::survey::{Remarks, Trap};
 
 /// The reason why a line was rejected.
@@ -54,11 +56,11 @@ pub(super) enum End {
 }
 
 /// The events read so far.
-#[derive(Debug, Default)]
-pub(super) struct Events<'r> {
-    builder: Builder<Record, Value>,
+pub(super) struct Events<'r, I: Intake = Plain> {
+    builder: Builder<I::Op, I::Ret>,
+    intake: I,
     /// The object of each process's open operation, if objects have names.
-    objects: HashMap<u32, ObjectId>,
+    objects: ByProcess<ObjectId>,
     /// Remarks for a survey, if one is requested; then events that do not fit are left out.
     remarks: Option<&'r mut Remarks>,
     /// The processes whose last operation has an unknown outcome, with the line that says so.
@@ -67,7 +69,25 @@ pub(super) struct Events<'r> {
 
 impl<'r> Events<'r> {
     pub(super) fn new(remarks: Option<&'r mut Remarks>) -> Self {
-        Self { remarks, ..Self::default() }
+        Self::with(Plain, remarks)
+    }
+}
+
+impl Default for Events<'_> {
+    fn default() -> Self {
+        Self::new(None)
+    }
+}
+
+impl<'r, I: Intake> Events<'r, I> {
+    /// Creates a list of events whose operations are converted by `intake`.
+    pub(super) fn with(intake: I, remarks: Option<&'r mut Remarks>) -> Self {
+        Self { builder: Builder::new(), intake, objects: ByProcess::default(), remarks, unknown: HashMap::new() }
+    }
+
+    /// Returns whether remarks are collected for a survey.
+    pub(super) fn is_surveyed(&self) -> bool {
+        self.remarks.is_some()
     }
 
     /// Records a remark.
@@ -115,12 +135,15 @@ impl<'r> Events<'r> {
                 });
             }
             if self.builder.open(process).is_some() {
-                let again = self.builder.call_on(object.unwrap_or_default(), process, record.clone());
+                let op = self.intake.call(line, process, record.clone());
+                let again = self.builder.call_on(object.unwrap_or_default(), process, op);
                 again.map(drop).or_else(|fault| self.forgive(line, fault.into()))?;
+                self.intake.end(process, true);
                 self.builder.info(process)?;
             }
         }
-        self.builder.call_on(object.unwrap_or_default(), process, record)?;
+        let op = self.intake.call(line, process, record);
+        self.builder.call_on(object.unwrap_or_default(), process, op)?;
         if let Some(object) = object {
             self.objects.insert(process, object);
         }
@@ -129,7 +152,7 @@ impl<'r> Events<'r> {
 
     /// Returns the open operation of `process`.
     pub(super) fn open(&self, process: u32) -> Option<&Record> {
-        self.builder.open(process)
+        self.builder.open(process).and_then(|op| self.intake.open(process, op))
     }
 
     /// Ends the open operation of `process`, on this line. `f` and `object`, if given, must be those of the call.
@@ -143,7 +166,7 @@ impl<'r> Events<'r> {
         version: Option<i64>,
     ) -> Result<(), Fault> {
         self.builder.line(line);
-        if let (Some(f), Some(open)) = (f, self.builder.open(process)) {
+        if let (Some(f), Some(open)) = (f, self.open(process)) {
             if *f != *open.f {
                 let message = format!(
                     "process {process} returns from `{}`, but its open call is `{}`; a process must return from its \
@@ -155,7 +178,7 @@ impl<'r> Events<'r> {
             }
         }
         let object = object.map(|name| self.builder.object(name));
-        if object.is_some() && self.objects.get(&process).is_some_and(|&called| Some(called) != object) {
+        if object.is_some() && self.objects.get(process).is_some_and(|&called| Some(called) != object) {
             let message = format!(
                 "process {process} returns from a different `object` than it called; name the same one on both lines"
             );
@@ -165,12 +188,24 @@ impl<'r> Events<'r> {
             self.builder.version(process, version)?;
         }
         let ended = match end {
-            End::Ok(result) => self.builder.ret(process, result?).map(drop),
+            End::Ok(result) => {
+                let result = result?;
+                match self.builder.open(process) {
+                    Some(op) => {
+                        let result = self.intake.ret(line, process, op, result);
+                        self.builder.ret(process, result).map(drop)
+                    }
+                    // This fails, with the reason.
+                    None => self.builder.info(process),
+                }
+            }
             End::Fail => {
                 self.see(Trap::Failed, line, || format!("an operation of process {process} failed"));
-                if let (Some(remarks), Some(record)) = (&mut self.remarks, self.builder.open(process)) {
-                    remarks.failed.push((record.clone(), line as usize));
+                let record = self.remarks.is_some().then(|| self.open(process).cloned()).flatten();
+                if let (Some(remarks), Some(record)) = (&mut self.remarks, record) {
+                    remarks.failed.push((record, line as usize));
                 }
+                self.intake.end(process, false);
                 self.builder.fail(process)
             }
             End::Info => {
@@ -178,13 +213,14 @@ impl<'r> Events<'r> {
                 if self.remarks.is_some() {
                     self.unknown.insert(process, line);
                 }
+                self.intake.end(process, true);
                 self.builder.info(process)
             }
         };
         ended.or_else(|fault| self.forgive(line, fault.into()))
     }
 
-    pub(super) fn finish(self) -> RawHistory {
-        self.builder.finish()
+    pub(super) fn finish(self) -> (I, History<I::Op, I::Ret>) {
+        (self.intake, self.builder.finish())
     }
 }

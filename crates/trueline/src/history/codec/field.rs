@@ -1,34 +1,87 @@
 //! Reads the fields of a file, independent of its syntax, and writes messages about errors in them.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::super::{Record, Value};
 use super::DEEPEST_NESTING;
 
-/// Strings up to this length are interned.
-const LONGEST_INTERNED: usize = 64;
+/// Strings up to this length are shared.
+const LONGEST_SHARED: usize = 64;
 
-/// The maximum number of interned strings; further strings are allocated each time they occur.
-const MOST_INTERNED: usize = 1 << 16;
+/// The number of strings that are remembered.
+const REMEMBERED: usize = 1 << 14;
 
-/// Interned short strings: names of functions and values from a small domain occur again and again.
+/// Shares short strings that occur again and again: names of functions, keys, and values that are written and then
+/// read.
+///
+/// Each string has one place, given by its hash, and the string that was there before is forgotten. So a lookup takes
+/// constant time whatever the strings are, and a long file does not fill memory with strings that never occur again.
 #[derive(Debug, Default)]
-pub(super) struct Names(HashSet<Arc<str>>);
+pub(super) struct Names(Vec<Option<Arc<str>>>);
 
 impl Names {
     pub(super) fn get(&mut self, text: &str) -> Arc<str> {
-        if text.len() > LONGEST_INTERNED {
-            return text.into();
+        self.share(text.as_bytes(), || text.into())
+    }
+
+    /// Returns a string that has only ASCII characters.
+    pub(super) fn get_ascii(&mut self, text: &[u8]) -> Arc<str> {
+        self.share(text, || String::from_utf8_lossy(text).into())
+    }
+
+    #[inline]
+    fn share(&mut self, text: &[u8], make: impl FnOnce() -> Arc<str>) -> Arc<str> {
+        if text.len() > LONGEST_SHARED {
+            return make();
         }
-        if let Some(name) = self.0.get(text) {
-            return Arc::clone(name);
+        if self.0.is_empty() {
+            self.0.resize(REMEMBERED, None);
         }
-        let name: Arc<str> = text.into();
-        if self.0.len() < MOST_INTERNED {
-            self.0.insert(Arc::clone(&name));
+        match &mut self.0[place(text)] {
+            Some(name) if is_same(name.as_bytes(), text) => Arc::clone(name),
+            other => {
+                let name = make();
+                *other = Some(Arc::clone(&name));
+                name
+            }
         }
-        name
+    }
+}
+
+/// Returns the place of a string among those that are remembered.
+#[inline]
+fn place(text: &[u8]) -> usize {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |hash: u64, (first, last): (u64, u64)| {
+        (((hash ^ first).wrapping_mul(FACTOR)).rotate_left(29) ^ last).wrapping_mul(FACTOR).rotate_left(29)
+    };
+    let length = text.len() as u64;
+    let hash = if text.len() <= 16 { mix(length, ends(text)) } else { text.chunks(16).map(ends).fold(length, mix) };
+    usize::try_from(hash.wrapping_mul(FACTOR) >> 32).unwrap_or_default() % REMEMBERED
+}
+
+/// Returns whether two strings are equal. Most are short, and a call of the library's function takes longer than that.
+#[inline]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    if one.len() <= 16 { ends(one) == ends(other) } else { one == other }
+}
+
+/// Returns the first and the last bytes of a string, which are all its bytes if it has at most 16.
+#[inline]
+fn ends(text: &[u8]) -> (u64, u64) {
+    let four = |bytes: &[u8]| u64::from(u32::from_le_bytes(bytes.try_into().unwrap_or_default()));
+    let eight = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+    match text {
+        [] => (0, 0),
+        text if text.len() >= 8 => (eight(&text[..8]), eight(&text[text.len() - 8..])),
+        text if text.len() >= 4 => (four(&text[..4]), four(&text[text.len() - 4..])),
+        text => {
+            let at = |index: usize| u64::from(text[index]);
+            (at(0), at(text.len() / 2) << 8 | at(text.len() - 1))
+        }
     }
 }
 
@@ -189,5 +242,30 @@ pub(super) fn read_time(field: &str, time: Option<Parsed>) -> Result<Option<i64>
             "an integer that fits 64 bits",
             "write the time in whole units, such as nanoseconds",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_strings_share_memory_and_different_ones_never_do() {
+        let mut names = Names::default();
+        let mut seen = 0;
+        for length in 0..70 {
+            for changed in 0..length.max(1) {
+                let mut text = vec![b'a'; length];
+                if let Some(byte) = text.get_mut(changed) {
+                    *byte = b'b';
+                }
+                let text = String::from_utf8(text).expect("ASCII");
+                let (one, other) = (names.get(&text), names.get_ascii(text.as_bytes()));
+                assert_eq!((&*one, &*other), (&*text, &*text));
+                seen += u32::from(Arc::ptr_eq(&one, &other));
+                assert_eq!(is_same(text.as_bytes(), &vec![b'a'; length]), length == 0, "{text}");
+            }
+        }
+        assert!(seen > 2000, "{seen}");
     }
 }

@@ -103,7 +103,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
     if let Some(line) = reader.first_comment() {
         events.see(Trap::Comment, line, || "a comment".to_owned());
     }
-    Ok(events.finish())
+    Ok(events.finish().1)
 }
 
 /// Writes a history as a vector of maps, one on each line.

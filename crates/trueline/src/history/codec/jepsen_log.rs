@@ -93,7 +93,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
         let fields = read_fields(&mut reader, number)?;
         add(&mut events, number, fields, Failed::CasReturnedFalse).map_err(|fault| fault.at(number))?;
     }
-    Ok(events.finish())
+    Ok(events.finish().1)
 }
 
 /// Writes a history as `history.txt`: process, type, function and value on each line.

@@ -32,7 +32,7 @@
 //! In both forms, `key` is optional, and `object` (a string or an integer) distinguishes objects: it is on every line
 //! or on none. Other fields are ignored. Values are null, booleans, 64-bit integers, strings, and lists of these.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -50,8 +50,11 @@ use super::field::{
     Kind, Names, Parsed, Unfit, annotation, named_object, quoted, read_kind, read_name, read_object, read_process,
     read_record, read_time, read_value, wrong,
 };
+use super::intake::{Intake, Plain};
 use super::json::{LIST, Node, Object, ValueSeed, syntax_message, twice};
 use super::lines::Lines;
+use super::notes::Note;
+use super::quick::Quick;
 use super::survey::{Remarks, Trap};
 
 /// The expected content of the file, for messages.
@@ -81,11 +84,19 @@ pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
 
 /// Reads as [`read`] does, with clocks that may differ by `skew` (see [`widen`]), and collects remarks for a survey.
 pub(super) fn read_with(
-    mut input: impl BufRead,
+    input: impl BufRead,
     skew: i64,
     remarks: Option<&mut Remarks>,
 ) -> Result<RawHistory, CodecError> {
-    let mut file = File::new(remarks);
+    read_into(input, skew, File::new(remarks)).map(|(_, history)| history)
+}
+
+/// Reads into a file that has no lines so far.
+pub(super) fn read_into<I: Intake>(
+    mut input: impl BufRead,
+    skew: i64,
+    mut file: File<'_, I>,
+) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
     let (start, blank_lines) = document::first_byte(&mut input)?;
     if start == Some(b'[') {
         file.see(Trap::Container, blank_lines + 1, || "an array around the objects".to_owned());
@@ -99,7 +110,12 @@ pub(super) fn read_with(
     }
     let mut lines = Lines::from_line(input, WHAT, blank_lines);
     let mut buffer = Vec::new();
-    while let Some((number, line)) = lines.next(&mut buffer)? {
+    loop {
+        // Almost all lines of a long file have the usual form. All others are read as the first line is.
+        if file.takes_quick_lines() {
+            lines.each_usual(&mut |number, bytes| file.add_quickly(number, bytes))?;
+        }
+        let Some((number, line)) = lines.next(&mut buffer)? else { break };
         match parse(line, &mut file.names) {
             Ok(fields) => file.add(number, fields).map_err(|fault| fault.at(number))?,
             Err(error) => return Err(CodecError::at(number, syntax_message(&error, line, lines.at_end()))),
@@ -411,10 +427,9 @@ impl<'f> Visitor<'_> for NameSeed<'f> {
 }
 
 /// The lines read so far.
-#[derive(Default)]
-pub(super) struct File<'r> {
+pub(super) struct File<'r, I: Intake = Plain> {
     names: Names,
-    content: Content<'r>,
+    content: Content<'r, I>,
     /// Remarks for a survey, if one is requested; passed on to `Events` once the first event is read.
     remarks: Option<&'r mut Remarks>,
     /// Whether lines name an object, as determined by the first line.
@@ -423,19 +438,24 @@ pub(super) struct File<'r> {
     annotations: Vec<(u32, Option<i64>, String)>,
     /// Whether the file does not name processes: then operations that overlap are assigned to different processes.
     without_processes: bool,
+    /// The notes of another file that come after the lines so far, by time.
+    notes: VecDeque<Note>,
+    /// Whether a line has a time.
+    has_times: bool,
 }
 
-#[derive(Default)]
-enum Content<'r> {
-    #[default]
-    Nothing,
-    Events(Events<'r>),
-    Operations(Operations),
+enum Content<'r, I: Intake> {
+    /// No line has shown yet whether there are events or whole operations.
+    Nothing(I),
+    Events(Events<'r, I>),
+    Operations(Operations<I>),
+    /// The content is being replaced.
+    Replaced,
 }
 
-#[derive(Default)]
-struct Operations {
-    intervals: Vec<Interval<Record, Value>>,
+struct Operations<I: Intake> {
+    intake: I,
+    intervals: Vec<Interval<I::Op, I::Ret>>,
     objects: Vec<Arc<str>>,
     object_ids: HashMap<Arc<str>, ObjectId>,
     /// The line of each `id`.
@@ -444,7 +464,45 @@ struct Operations {
 
 impl<'r> File<'r> {
     pub(super) fn new(remarks: Option<&'r mut Remarks>) -> Self {
-        Self { remarks, ..Self::default() }
+        Self::with(Plain, remarks)
+    }
+}
+
+impl<'r, I: Intake> File<'r, I> {
+    /// Creates a file whose operations are converted by `intake`.
+    pub(super) fn with(intake: I, remarks: Option<&'r mut Remarks>) -> Self {
+        Self {
+            names: Names::default(),
+            content: Content::Nothing(intake),
+            remarks,
+            named: None,
+            annotations: Vec::new(),
+            without_processes: false,
+            notes: VecDeque::new(),
+            has_times: false,
+        }
+    }
+
+    /// Adds the notes of another file, which are sorted by time.
+    pub(super) fn with_notes(self, notes: &[Note]) -> Self {
+        Self { notes: notes.iter().cloned().collect(), ..self }
+    }
+
+    /// Adds the notes from before the time of an event.
+    fn pass_notes(&mut self, time: i64) {
+        self.has_times = true;
+        while self.notes.front().is_some_and(|note| note.time < time) {
+            let Some(note) = self.notes.pop_front() else { break };
+            self.annotate(0, Some(note.time), note.text);
+        }
+    }
+
+    /// Returns whether remarks are collected for a survey.
+    pub(super) fn is_surveyed(&self) -> bool {
+        match &self.content {
+            Content::Events(events) => events.is_surveyed(),
+            _ => self.remarks.is_some(),
+        }
     }
 
     /// Returns a reader for files that do not name processes, which is allowed only for whole operations.
@@ -465,7 +523,7 @@ impl<'r> File<'r> {
     fn annotate(&mut self, line: u32, time: Option<i64>, text: String) {
         match &mut self.content {
             Content::Events(events) => events.annotate(line, text),
-            Content::Nothing | Content::Operations(_) => self.annotations.push((line, time, text)),
+            _ => self.annotations.push((line, time, text)),
         }
     }
 
@@ -492,6 +550,9 @@ impl<'r> File<'r> {
         match &fields.time {
             None | Some(Ok(Value::Null | Value::Int(_)) | Err(Unfit::Fraction(_) | Unfit::Big(_))) => {}
             Some(time) => return Err(wrong("time", time, "a number or null", "leave it out if there is none").into()),
+        }
+        if let (true, Some(Ok(Value::Int(time))), false) = (is_event, &fields.time, self.notes.is_empty()) {
+            self.pass_notes(*time);
         }
         let kind = fields.kind.take().map(|kind| read_kind(&kind)).transpose()?;
         let process = fields.process.as_ref().map_or_else(
@@ -529,17 +590,17 @@ impl<'r> File<'r> {
             _ => {}
         }
         let object = object.as_deref();
-        if matches!(self.content, Content::Nothing) {
-            self.content = if is_event {
-                let mut events = Events::new(self.remarks.take());
+        self.content = match std::mem::replace(&mut self.content, Content::Replaced) {
+            Content::Nothing(intake) if is_event => {
+                let mut events = Events::with(intake, self.remarks.take());
                 for (line, _, text) in std::mem::take(&mut self.annotations) {
                     events.annotate(line, text);
                 }
                 Content::Events(events)
-            } else {
-                Content::Operations(Operations::default())
-            };
-        }
+            }
+            Content::Nothing(intake) => Content::Operations(Operations::new(intake)),
+            content => content,
+        };
         if let Some(other) = fields.other.take() {
             self.see(Trap::OtherField, number, || format!("`{}`", quoted(&other)));
         }
@@ -554,15 +615,55 @@ impl<'r> File<'r> {
         }
     }
 
-    pub(super) fn finish(self, skew: i64) -> Result<RawHistory, CodecError> {
+    /// Returns whether [`add_quickly`](Self::add_quickly) may add lines: the first line is known, and no survey is
+    /// requested.
+    fn takes_quick_lines(&self) -> bool {
+        !self.is_surveyed() && matches!(self.content, Content::Events(_) | Content::Operations(_))
+    }
+
+    /// Adds the line at the beginning of `bytes`, if it has the usual form of a line. Returns its length with its end, or
+    /// `None` if it must be read by [`parse`] and [`add`](Self::add). The two ways have the same results.
+    fn add_quickly(&mut self, number: u32, bytes: &[u8]) -> Result<Option<usize>, CodecError> {
+        let mut line = Quick::default();
+        let Some(length) = Quick::read(bytes, &mut line, &mut self.names) else { return Ok(None) };
+        Ok(self.add_quick(number, line)?.then_some(length))
+    }
+
+    /// Adds a line of the usual form. Returns whether that was possible; if not, the line has to be read in another way.
+    pub(super) fn add_quick(&mut self, number: u32, line: Quick<'_>) -> Result<bool, CodecError> {
+        if self.named != Some(line.object.is_some()) {
+            return Ok(false);
+        }
+        if let (Some(_), Some(time), false) = (line.kind, line.time, self.notes.is_empty()) {
+            self.pass_notes(time);
+        }
+        let names = &mut self.names;
+        let added = match &mut self.content {
+            Content::Events(events) => line.add_event(events, number, names),
+            Content::Operations(operations) => line.add_operation(operations, number, names),
+            Content::Nothing(_) | Content::Replaced => None,
+        };
+        added.transpose().map(|added| added.is_some()).map_err(|fault| fault.at(number))
+    }
+
+    pub(super) fn finish(mut self, skew: i64) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+        if let (Content::Events(_), false, false) = (&self.content, self.has_times, self.notes.is_empty()) {
+            return Err(CodecError::whole_file(
+                "the events have no `time`, so the places of the notes among them are unknown; log a `time` with each event, or leave the notes out",
+            ));
+        }
+        for note in std::mem::take(&mut self.notes) {
+            self.annotate(0, Some(note.time), note.text);
+        }
         // The history now shares the repeated strings, and the table is no longer needed.
         drop(self.names);
         let history = match self.content {
-            Content::Nothing => History::builder().finish(),
+            Content::Nothing(intake) => (intake, History::builder().finish()),
+            Content::Replaced => unreachable!("it is replaced at once"),
             Content::Events(_) if skew > 0 => return Err(CodecError::no_times()),
             Content::Events(events) => events.finish(),
             Content::Operations(operations) => {
-                let (mut intervals, objects) = (operations.intervals, operations.objects);
+                let Operations { intake, mut intervals, objects, .. } = operations;
                 if self.without_processes {
                     intervals = with_processes(intervals);
                 }
@@ -577,7 +678,7 @@ impl<'r> File<'r> {
                 let places = places(&intervals, self.annotations);
                 let mut history = from_named_intervals(intervals, objects)?;
                 history.annotations = places;
-                history
+                (intake, history)
             }
         };
         Ok(history)
@@ -586,7 +687,7 @@ impl<'r> File<'r> {
 
 /// Returns annotations of whole operations at the positions that their times give. Annotations without a time are left
 /// out, and those at the time of an event come after it.
-fn places(intervals: &[Interval<Record, Value>], annotations: Vec<(u32, Option<i64>, String)>) -> Vec<Annotation> {
+fn places<Op, Ret>(intervals: &[Interval<Op, Ret>], annotations: Vec<(u32, Option<i64>, String)>) -> Vec<Annotation> {
     let mut timed: Vec<(i64, u32, String)> =
         annotations.into_iter().filter_map(|(line, time, text)| Some((time?, line, text))).collect();
     if timed.is_empty() {
@@ -607,7 +708,7 @@ fn places(intervals: &[Interval<Record, Value>], annotations: Vec<(u32, Option<i
 const NO_PROCESS: u32 = u32::MAX;
 
 /// Assigns processes to operations that do not name one. Operations that overlap get different processes.
-fn with_processes(intervals: Vec<Interval<Record, Value>>) -> Vec<Interval<Record, Value>> {
+fn with_processes<Op, Ret>(intervals: Vec<Interval<Op, Ret>>) -> Vec<Interval<Op, Ret>> {
     let (mut unnamed, mut named): (Vec<_>, Vec<_>) =
         intervals.into_iter().partition(|interval| interval.process == ProcessId(NO_PROCESS));
     let next = named.iter().map(|interval| interval.process.0.saturating_add(1)).max().unwrap_or(0);
@@ -619,8 +720,8 @@ fn with_processes(intervals: Vec<Interval<Record, Value>>) -> Vec<Interval<Recor
 }
 
 /// Adds a line with an event.
-fn add_event(
-    events: &mut Events<'_>,
+fn add_event<I: Intake>(
+    events: &mut Events<'_, I>,
     number: u32,
     kind: Kind,
     process: u32,
@@ -647,18 +748,17 @@ fn add_event(
     events.end(number, process, object, f.as_deref(), end, version)
 }
 
-impl Operations {
+impl<I: Intake> Operations<I> {
+    fn new(intake: I) -> Self {
+        Self { intake, intervals: Vec::new(), objects: Vec::new(), object_ids: HashMap::new(), ids: HashMap::new() }
+    }
+
     fn add(&mut self, number: u32, process: u32, object: Option<&str>, fields: Fields) -> Result<(), Fault> {
         if let Some(id) = fields.id {
             let Ok(Value::Int(int)) = id else {
                 return Err(wrong("id", &id, "an integer", "number the operations, or leave it out").into());
             };
-            if let Some(earlier) = self.ids.insert(int, number) {
-                return Err(format!(
-                    "the id {int} was used on line {earlier}; give each operation its own, or leave them out"
-                )
-                .into());
-            }
+            self.identify(number, int)?;
         }
         let call = read_time("call", fields.call)?
             .ok_or_else(|| "`call` is null; give the time of the call as an integer".to_owned())?;
@@ -675,10 +775,43 @@ impl Operations {
             }
         };
         let version = read_time("version", fields.version)?;
-        let op = read_record(fields.f, fields.key, fields.value)?;
-        let object = object.map(|name| self.object(name)).unwrap_or_default();
-        self.intervals.push(Interval { process: ProcessId(process), object, op, call, ret, line: number, version });
+        let record = read_record(fields.f, fields.key, fields.value)?;
+        self.push(number, process, object, record, (call, ret), version);
         Ok(())
+    }
+
+    /// Records the `id` of an operation, which must be unique.
+    fn identify(&mut self, number: u32, id: i64) -> Result<(), String> {
+        match self.ids.insert(id, number) {
+            None => Ok(()),
+            Some(earlier) => {
+                Err(format!("the id {id} was used on line {earlier}; give each operation its own, or leave them out"))
+            }
+        }
+    }
+
+    /// Adds an operation with the times of its call and its return.
+    fn push(
+        &mut self,
+        line: u32,
+        process: u32,
+        object: Option<&str>,
+        record: Record,
+        (call, ret): (i64, Option<(i64, Value)>),
+        version: Option<i64>,
+    ) {
+        let object = object.map(|name| self.object(name)).unwrap_or_default();
+        let (ret, result) = ret.unzip();
+        let (op, result) = self.intake.whole(line, process, call, record, result);
+        self.intervals.push(Interval {
+            process: ProcessId(process),
+            object,
+            op,
+            call,
+            ret: ret.zip(result),
+            line,
+            version,
+        });
     }
 
     fn object(&mut self, name: &str) -> ObjectId {
@@ -690,6 +823,60 @@ impl Operations {
         self.objects.push(Arc::clone(&name));
         self.object_ids.insert(name, id);
         id
+    }
+}
+
+impl Quick<'_> {
+    /// Adds the event, unless the line is not a usual event.
+    fn add_event<I: Intake>(
+        self,
+        events: &mut Events<'_, I>,
+        number: u32,
+        names: &mut Names,
+    ) -> Option<Result<(), Fault>> {
+        let (Some(kind), Some(process), None) = (self.kind, self.process, self.call) else { return None };
+        let end = match kind {
+            Kind::Invoke => {
+                let record = Record {
+                    f: names.get_ascii(self.f?),
+                    key: self.key.map(|key| key.value(names)).filter(|key| !key.is_null()),
+                    value: self.value.map(|value| value.value(names)).unwrap_or_default(),
+                };
+                return Some(events.call(number, process, self.object, record));
+            }
+            Kind::Ok => End::Ok(Ok(self.result.or(self.value).map(|value| value.value(names)).unwrap_or_default())),
+            Kind::Fail => End::Fail,
+            Kind::Info => End::Info,
+        };
+        // Almost always, the name is that of the open operation, and need not be a string.
+        let is_open = |f: &&[u8]| events.open(process).is_none_or(|open| open.f.as_bytes() == *f);
+        let f = self.f.filter(|f| !is_open(f)).map(std::str::from_utf8).transpose().ok()?;
+        Some(events.end(number, process, self.object, f, end, self.version))
+    }
+
+    /// Adds the whole operation, unless the line is not a usual one.
+    fn add_operation<I: Intake>(
+        self,
+        operations: &mut Operations<I>,
+        number: u32,
+        names: &mut Names,
+    ) -> Option<Result<(), Fault>> {
+        let (None, Some(process), Some(call)) = (self.kind, self.process, self.call) else { return None };
+        let result = self.result.map(|result| result.value(names)).unwrap_or_default();
+        if self.ret.is_none() && !result.is_null() {
+            return None;
+        }
+        let record = Record {
+            f: names.get_ascii(self.f?),
+            key: self.key.map(|key| key.value(names)).filter(|key| !key.is_null()),
+            value: self.value.map(|value| value.value(names)).unwrap_or_default(),
+        };
+        if let Some(Err(fault)) = self.id.map(|id| operations.identify(number, id)) {
+            return Some(Err(fault.into()));
+        }
+        let times = (call, self.ret.map(|ret| (ret, result)));
+        operations.push(number, process, self.object, record, times, self.version);
+        Some(Ok(()))
     }
 }
 
@@ -954,6 +1141,111 @@ mod tests {
         assert!(good > 100 && bad > 100, "{good} good, {bad} bad");
     }
 
+    /// Lines of the usual form, of events and of whole operations, with all kinds of fields and values.
+    const USUAL: [&str; 4] = [
+        r#"{"process":0,"type":"invoke","f":"write","key":"k1","value":-5,"time":12}
+{"process":1,"type":"invoke","f":"cas","key":7,"value":[1,["two",true,null],[]],"index":3}
+{"process":0,"type":"ok","f":"write","value":null,"version":4}
+{"process":1,"type":"ok","result":false,"value":[1],"error":"none","node":"n1","time":null}
+{"process":4294967295,"type":"invoke","f":"read","value":null,"id":5}
+{"process":2,"type":"invoke","f":"read"}
+{"process":2,"type":"fail","f":"read","error":[]}
+{"process":4294967295,"type":"info","f":"read","value":"timeout"}
+"#,
+        r#"{"process":0,"type":"invoke","f":"add","object":"a-1","value":9223372036854775807}
+{"process":1,"type":"invoke","f":"read","object":"b.c"}
+{"process":0,"type":"ok","object":"a-1","f":"add"}
+{"object":"b.c","process":1,"type":"ok","f":"read","value":"a value of more than sixteen letters"}
+"#,
+        r#"{"process":0,"f":"put","key":"k","value":"v1","result":null,"call":10,"return":20,"id":1}
+{"process":1,"f":"get","key":"k","result":"v1","call":-15,"return":1700000000000000000,"version":7}
+{"process":2,"f":"get","key":null,"call":30,"return":null,"id":-3}
+{ "process": 3, "f": "get", "value": [3, 4], "call": 12 }
+"#,
+        r#"{"process":0,"f":"put","object":"x","value":true,"call":0,"return":1}
+{"process":1,"f":"put","object":"y","value":"","call":0,"return":1,"time":99,"other":1}
+{"process":0,"f":"put","object":"x","value":false,"call":2,"return":3}
+"#,
+    ];
+
+    #[test]
+    fn usual_lines_are_read_quickly() {
+        for text in USUAL {
+            for line in text.split_inclusive('\n') {
+                let length = Quick::read(line.as_bytes(), &mut Quick::default(), &mut Names::default());
+                assert_eq!(length, Some(line.len()), "{line}");
+                let without_end = &line.as_bytes()[..line.len() - 1];
+                assert_eq!(Quick::read(without_end, &mut Quick::default(), &mut Names::default()), None, "{line}");
+            }
+        }
+    }
+
+    /// Compares the two readers of lines on this many mutated files.
+    fn compare_readers(files: usize, seed: u64) {
+        let mut random = seed;
+        let mut next = |below: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            usize::try_from(random % below as u64).expect("below a usize")
+        };
+        let spice = b"{}[]\",:0123456789eE+-.ntf\\u\0\xff\n \r\tvkop";
+        let (mut good, mut bad) = (0, 0);
+        for _ in 0..files {
+            let mut bytes = USUAL[next(USUAL.len())].as_bytes().to_vec();
+            for _ in 0..next(4) {
+                let at = next(bytes.len());
+                match next(5) {
+                    0 => bytes[at] = spice[next(spice.len())],
+                    1 => bytes.truncate(at.max(1)),
+                    2 => drop(bytes.remove(at)),
+                    3 => {
+                        // A line or a part of one occurs again.
+                        let end = at + next(bytes.len() - at) / 2;
+                        let part = bytes[at..end].to_vec();
+                        let to = next(bytes.len());
+                        bytes.splice(to..to, part);
+                    }
+                    _ => bytes.insert(at, spice[next(spice.len())]),
+                }
+                if bytes.is_empty() {
+                    bytes.push(b'{');
+                }
+            }
+            // The items of an array are read in another way.
+            if bytes.trim_ascii_start().starts_with(b"[") {
+                continue;
+            }
+            // A line that begins with a tab is unusual.
+            let mut slow = Vec::new();
+            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                slow.push(b'\t');
+                slow.extend(line);
+            }
+            let summary = |bytes: &[u8]| {
+                let history = read(bytes).map_err(|error| error.to_string())?;
+                Ok::<_, String>((format!("{:?}", history.operations()), history.events().to_vec(), history.objects))
+            };
+            let (quick, slow) = (summary(&bytes), summary(&slow));
+            assert_eq!(quick, slow, "{}", String::from_utf8_lossy(&bytes));
+            *(if quick.is_ok() { &mut good } else { &mut bad }) += 1;
+        }
+        assert!(good > files / 10 && bad > files / 10, "{good} good, {bad} bad");
+    }
+
+    #[test]
+    fn quick_and_thorough_readers_agree() {
+        compare_readers(20_000, 0x9e37_79b9_7f4a_7c15);
+    }
+
+    /// `TRUELINE_SOAK` sets the number of files.
+    #[test]
+    #[ignore = "soak test"]
+    fn soak_quick_and_thorough_readers_agree() {
+        let files = std::env::var("TRUELINE_SOAK").ok().and_then(|files| files.parse().ok());
+        compare_readers(files.unwrap_or(2_000_000), 7);
+    }
+
     #[test]
     fn a_long_line_is_not_read_to_its_end() {
         struct Counted(u64);
@@ -967,6 +1259,26 @@ mod tests {
         }
         let error = read(io::BufReader::new(Counted(0))).expect_err("it never ends");
         assert!(error.to_string().contains("longer than 16 MiB"), "{error}");
+    }
+
+    #[test]
+    fn notes_of_another_file_have_places_by_time() {
+        let notes: Vec<Note> =
+            [(5, "a"), (12, "b"), (20, "c")].map(|(time, text)| Note { time, text: text.to_owned() }).into();
+        let read = |text: &str| {
+            read_into(text.as_bytes(), 0, File::new(None).with_notes(&notes)).map(|(_, history)| {
+                history.annotations().iter().map(|note| (note.position, note.text.to_string())).collect::<Vec<_>>()
+            })
+        };
+        let expected = [(0, "a".to_owned()), (1, "b".to_owned()), (2, "c".to_owned())];
+        let events = r#"{"process":0,"type":"invoke","f":"read","time":10}
+{"process":0,"type":"ok","time":20}
+"#;
+        assert_eq!(read(events).expect("a history"), expected);
+        assert_eq!(read(&events.replace('{', "\t{")).expect("a history"), expected, "unusual lines");
+        assert_eq!(read(r#"{"process":0,"f":"read","call":10,"return":20}"#).expect("a history"), expected);
+        let error = read(&events.replace("time", "at")).expect_err("it has no times");
+        assert!(error.to_string().contains("the events have no `time`"), "{error}");
     }
 
     #[test]

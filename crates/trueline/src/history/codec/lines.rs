@@ -1,6 +1,6 @@
 //! Reads text line by line, with a limit on the length of a line.
 
-use std::io::{BufRead, Read};
+use std::io::{BufRead, ErrorKind, Read};
 
 use super::{CodecError, LONGEST_LINE};
 
@@ -54,6 +54,34 @@ impl<R: BufRead> Lines<R> {
             return Err(CodecError::at(number, message));
         }
         Ok(Some((number, line.trim_ascii())))
+    }
+
+    /// Calls `add` with the bytes from each line on, until it returns `None`, or the rest of the input has to be read
+    /// first. `add` returns the length of the line that it has added, including its end. Lines are not copied.
+    pub(super) fn each_usual(
+        &mut self,
+        add: &mut dyn FnMut(u32, &[u8]) -> Result<Option<usize>, CodecError>,
+    ) -> Result<(), CodecError> {
+        loop {
+            let buffer = match self.input.fill_buf() {
+                Ok(buffer) => buffer,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(CodecError::io(self.number, error)),
+            };
+            let mut used = 0;
+            while let (Some(number), false) = (self.number.checked_add(1), used == buffer.len()) {
+                let rest = &buffer[used..];
+                let Some(length) = add(number, &rest[..rest.len().min(LONGEST_LINE)])? else { break };
+                used += length;
+                self.number = number;
+            }
+            let is_whole = used == buffer.len();
+            self.input.consume(used);
+            // The line that follows is unusual, or only a part of it is in the buffer.
+            if !is_whole || used == 0 {
+                return Ok(());
+            }
+        }
     }
 
     /// Returns whether the line read last was the last one of the input.

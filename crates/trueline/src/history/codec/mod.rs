@@ -14,12 +14,14 @@
 //! | [`PorcupineJson`](Format::PorcupineJson) | [`porcupine`] | `{"ClientId":0,"Input":..,"Call":1,"Output":..,"Return":2}` |
 //! | [`Events`](Format::Events) | [`start_finish`] | `{"client":0,"event":"start","op":"read"}` |
 //! | [`Csv`](Format::Csv) | [`Mapping::preset`] | `process,f,value,result,call,return` |
+//! | [`Parquet`](Format::Parquet) | [`Mapping::preset`] | columns with these names |
 
 mod detect;
 mod document;
 mod edn;
 mod events;
 mod field;
+mod intake;
 pub mod jepsen_edn;
 pub mod jepsen_log;
 mod json;
@@ -27,7 +29,14 @@ pub mod jsonl;
 mod lines;
 mod live;
 pub mod mapping;
+mod notes;
+#[cfg(feature = "named")]
+mod numbering;
+#[cfg(feature = "parquet")]
+mod parquet;
 pub mod porcupine;
+mod quick;
+mod source;
 pub mod start_finish;
 mod survey;
 mod table;
@@ -44,6 +53,12 @@ pub use detect::detect;
 pub use live::{LiveEnd, LiveLine, LiveReader};
 pub use mapping::Mapping;
 #[doc(hidden)]
+pub use notes::{Note, notes};
+#[cfg(feature = "named")]
+pub(crate) use numbering::{NumberedHistory, Numbers, OpNumber, RetNumber};
+#[doc(hidden)]
+pub use source::Source;
+#[doc(hidden)]
 pub use survey::{Occurrences, Survey, Trap, survey};
 pub use tuples::Tuples;
 pub use writing::{Target, write};
@@ -56,6 +71,11 @@ pub const DEEPEST_NESTING: usize = 64;
 
 /// The number of bytes at the beginning of a file from which [`read`] detects its format.
 const LOOKED_AT: u64 = 1 << 16;
+
+/// The message for Parquet files if they are not supported.
+#[cfg(not(feature = "parquet"))]
+const NO_PARQUET: &str =
+    "Parquet is not supported by this build of trueline; build it with the feature `parquet`, or use another format";
 
 /// A file format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -78,6 +98,9 @@ pub enum Format {
     Events,
     /// Tables of comma- or tab-separated values, whose columns have the names of JSON lines' fields: [`Mapping::preset`].
     Csv,
+    /// Parquet, whose columns have the names of JSON lines' fields: [`Mapping::preset`]. Reading it needs the feature
+    /// `parquet`.
+    Parquet,
 }
 
 /// Reads a history in the given format.
@@ -117,6 +140,7 @@ fn read_as(input: impl BufRead, format: Format, skew: i64) -> Result<RawHistory,
         Format::Jsonl | Format::Auto => jsonl::read_with(input, skew, None),
         Format::PorcupineJson => porcupine::read_json_with(input, skew, None),
         Format::Csv => Mapping::csv().read(input, skew),
+        Format::Parquet => Mapping::parquet().read(input, skew),
         _ if skew > 0 => Err(CodecError::no_times()),
         Format::Jepsen => jepsen_edn::read(input),
         Format::JepsenLog => jepsen_log::read(input),

@@ -89,7 +89,7 @@ pub(super) fn read_kv_with(input: impl BufRead, remarks: Option<&mut Remarks>) -
         same_key(&events, &fields).map_err(|message| CodecError::at(number, message))?;
         add(&mut events, number, fields, Failed::Dropped).map_err(|fault| fault.at(number))?;
     }
-    Ok(events.finish())
+    Ok(events.finish().1)
 }
 
 /// Writes a key-value history: an EDN map on each line.

@@ -70,7 +70,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
     document::each_object(input, WHAT, json::object, &mut |number, object| {
         pairs.add(number, object).map_err(|fault| fault.at(number))
     })?;
-    Ok(pairs.events.finish())
+    Ok(pairs.events.finish().1)
 }
 
 /// Writes a history as start and finish events.

@@ -111,6 +111,7 @@ pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>
         Format::PorcupineKv => porcupine::read_kv_with(input, told),
         Format::Events => start_finish::read_with(input, told),
         Format::Csv => Mapping::csv().read_with(input, 0, told, &mut Vec::new()),
+        Format::Parquet => Mapping::parquet().read_with(input, 0, told, &mut Vec::new()),
     };
     remarks.finish(format, history)
 }
@@ -152,7 +153,7 @@ impl Remarks {
     }
 
     /// Records traps in whole operations, and removes the operations that do not fit.
-    pub(super) fn intervals(&mut self, intervals: &mut Vec<Interval<Record, Value>>) {
+    pub(super) fn intervals<Op, Ret>(&mut self, intervals: &mut Vec<Interval<Op, Ret>>) {
         intervals.retain(|interval| match &interval.ret {
             Some((ret, _)) if *ret < interval.call => {
                 let call = interval.call;

@@ -6,6 +6,8 @@ use std::io::{self, Write};
 
 use super::super::{EventKind, Operation, ProcessId, RawHistory, Record, Value};
 use super::field::{quoted, shorten};
+#[cfg(feature = "parquet")]
+use super::parquet;
 use super::{CodecError, jepsen_edn, jepsen_log, jsonl, porcupine, start_finish, table};
 
 /// The format in which a history is written.
@@ -28,6 +30,8 @@ pub enum Target {
     Events,
     /// Comma-separated values: a row for each operation.
     Csv,
+    /// Parquet: a row for each operation. Writing it needs the feature `parquet`.
+    Parquet,
 }
 
 /// Writes a history in a format, such that reading it gives the same history again.
@@ -62,6 +66,12 @@ pub fn write(history: &RawHistory, target: Target, output: impl Write) -> Result
         Target::PorcupineJson => porcupine::write_all_json(history, output),
         Target::Events => start_finish::write_all(history, output),
         Target::Csv => table::write_all(history, output),
+        #[cfg(feature = "parquet")]
+        Target::Parquet => parquet::write_all(history, output),
+        #[cfg(not(feature = "parquet"))]
+        Target::Parquet => {
+            return Err(CodecError::whole_file(super::NO_PARQUET));
+        }
     };
     written.map_err(CodecError::unwritten)
 }
@@ -78,16 +88,17 @@ impl Target {
             Self::PorcupineJson => "Porcupine's JSON",
             Self::Events => "start and finish events",
             Self::Csv => "comma-separated values",
+            Self::Parquet => "Parquet",
         }
     }
 
     /// Returns whether the format has events in their order, rather than whole operations.
     fn has_events(self) -> bool {
-        !matches!(self, Self::Operations | Self::PorcupineJson | Self::Csv)
+        !matches!(self, Self::Operations | Self::PorcupineJson | Self::Csv | Self::Parquet)
     }
 
     fn has_objects(self) -> bool {
-        matches!(self, Self::Jsonl | Self::Operations | Self::Csv)
+        matches!(self, Self::Jsonl | Self::Operations | Self::Csv | Self::Parquet)
     }
 
     /// Returns whether this is a format in which `:ok` without a value means that a compare-and-set succeeded.

@@ -15,7 +15,7 @@
 //! object = "account"           # or `key`; both may be left out
 //! result = "answer"
 //!
-//! [types]                      # what the words for `type` mean: invoke, ok, fail, info, or skip
+//! [types]                      # what the words for `type` mean: invoke, ok, fail, info, note, or skip
 //! begin = "invoke"
 //! end = "ok"
 //!
@@ -50,13 +50,17 @@
 //!
 //! [[rules]]
 //! when = 'status.code == 2 and not status.retried'
-//! outcome = "info"             # ok, fail, info, or skip
+//! outcome = "info"             # ok, fail, info, note, or skip
 //! ```
+//! A record of type `note`, or with the outcome `note`, is not an operation: `f` and `value` say what happened meanwhile, at
+//! the `time`, or at the `call` if no `time` is mapped.
+//!
 //! Conditions compare with `==`, `!=`, `<`, `<=`, `>`, `>=` and `in [..]`, and are combined with `and`, `or`, `not` and
 //! parentheses. A path alone holds if its value exists and is neither null nor false.
 //!
 //! `records = "data[].spans[]"` is the path to the records of JSON documents. `format = "csv"` is for tables, whose
-//! columns are fields; set `separator` and `header` if the file does not show them. `values = "otlp"` is for
+//! columns are fields; set `separator` and `header` if the file does not show them. Parquet files are recognized by their
+//! first bytes; `format = "parquet"` accepts nothing else. `values = "otlp"` is for
 //! OpenTelemetry's values, which are objects, and `values = "text"` for values that are all texts. `extends = "otlp"`
 //! starts from a [preset](Mapping::preset).
 //!
@@ -75,13 +79,14 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::super::{RawHistory, Value};
+use super::super::{History, RawHistory, Value};
 use super::field::{Names, Parsed, Unfit, quoted, shorten, wrong};
+use super::intake::Intake;
 use super::json::{self, Node, Object, syntax_message};
 use super::jsonl::{Fields, File};
 use super::lines::Lines;
 use super::survey::{Remarks, Trap};
-use super::{CodecError, LONGEST_LINE, document, table};
+use super::{CodecError, LONGEST_LINE, detect, document, table};
 
 pub use guess::{Guess, guess};
 
@@ -109,6 +114,8 @@ pub struct Mapping {
     table: Option<Table>,
     /// Whether fields that are not mapped have the names of trueline's format.
     same_names: bool,
+    /// Whether the file must have typed columns, as Parquet has.
+    has_columns: bool,
 }
 
 /// The syntax of a table.
@@ -133,10 +140,15 @@ enum Kind {
 }
 
 impl Kind {
+    /// Returns the word for it; `None` if the record is skipped.
+    fn name(self) -> Option<&'static str> {
+        if let Self::Is(name) = self { Some(name) } else { None }
+    }
+
     fn new(word: &str) -> Option<Self> {
         match word {
             "skip" => Some(Self::Skip),
-            word => ["invoke", "ok", "fail", "info"].into_iter().find(|kind| *kind == word).map(Self::Is),
+            word => ["invoke", "ok", "fail", "info", "note"].into_iter().find(|kind| *kind == word).map(Self::Is),
         }
     }
 }
@@ -195,10 +207,11 @@ impl Mapping {
         if mapping.same_names { Ok(mapping) } else { mapping.complete() }
     }
 
-    /// Returns the mapping of a format that many tools write: `csv`, `otlp` or `jaeger`.
+    /// Returns the mapping of a format that many tools write: `csv`, `parquet`, `otlp` or `jaeger`.
     ///
     /// - `csv`: a table, separated by commas, tabs, semicolons or vertical bars, whose columns have the names of
     ///   [`jsonl`](super::jsonl)'s fields.
+    /// - `parquet`: a Parquet file whose columns have these names.
     /// - `otlp`: OpenTelemetry's spans, as `ExportTraceServiceRequest` in JSON, one or more in a file. A span is an
     ///   operation: its attribute `f` or its name is the name of the operation, and its attributes `key`, `value`,
     ///   `result`, `object` and `process` are the other fields. A span with an error has an unknown outcome.
@@ -227,6 +240,11 @@ impl Mapping {
         Self { table: Some(Table::default()), values: Values::Text, same_names: true, ..Self::default() }
     }
 
+    /// Returns the preset for Parquet.
+    pub(super) fn parquet() -> Self {
+        Self { same_names: true, has_columns: true, ..Self::default() }
+    }
+
     fn add(&mut self, description: &Json) -> Result<(), String> {
         let Json::Object(entries) = description else {
             return Err("a mapping is a table of fields; write process = \"who\" and so on".to_owned());
@@ -249,7 +267,7 @@ impl Mapping {
                     for (word, kind) in words(name, entry)? {
                         let kind = Kind::new(&kind).ok_or_else(|| {
                             format!(
-                                "`{}` is not a type of an event; write invoke, ok, fail, info or skip",
+                                "`{}` is not a type of an event; write invoke, ok, fail, info, note or skip",
                                 quoted(&kind)
                             )
                         })?;
@@ -282,7 +300,13 @@ impl Mapping {
                         self.table.get_or_insert_default();
                         self.values = Values::Text;
                     }
-                    other => return Err(format!("`{}` is not a format of records; write json or csv", quoted(other))),
+                    "parquet" => self.has_columns = true,
+                    other => {
+                        return Err(format!(
+                            "`{}` is not a format of records; write json, csv or parquet",
+                            quoted(other)
+                        ));
+                    }
                 },
                 "separator" => {
                     let separator = text(name, entry)?;
@@ -384,15 +408,33 @@ impl Mapping {
 
     pub(super) fn read_with(
         &self,
-        mut input: impl BufRead,
+        input: impl BufRead,
         skew: i64,
         remarks: Option<&mut Remarks>,
         warnings: &mut Vec<String>,
     ) -> Result<RawHistory, CodecError> {
-        if let Some(table) = &self.table {
-            return self.read_table(table, input, skew, remarks, warnings);
+        self.read_into(input, skew, File::new(remarks), warnings).map(|(_, history)| history)
+    }
+
+    /// Reads records into a file that has none so far.
+    pub(super) fn read_into<I: Intake>(
+        &self,
+        mut input: impl BufRead,
+        skew: i64,
+        file: File<'_, I>,
+        warnings: &mut Vec<String>,
+    ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+        let start = input.fill_buf().map_err(|error| CodecError::io(0, error))?;
+        if start.starts_with(detect::PARQUET) {
+            return self.read_parquet(input, skew, file, warnings);
         }
-        let mut reader = Reader::new(self, remarks);
+        if self.has_columns {
+            return Err(CodecError::whole_file("this is not a Parquet file; give one, or another format"));
+        }
+        if let Some(table) = &self.table {
+            return self.read_table(table, input, skew, file, warnings);
+        }
+        let mut reader = Reader::new(self, file);
         let mut names = Names::default();
         let (start, passed) = document::first_byte(&mut input)?;
         if self.records.is_empty() && start != Some(b'[') {
@@ -428,30 +470,65 @@ impl Mapping {
         reader.finish(skew, warnings)
     }
 
-    fn read_table(
+    #[cfg(not(feature = "parquet"))]
+    fn read_parquet<I: Intake>(
         &self,
-        table: &Table,
+        _: impl BufRead,
+        _: i64,
+        _: File<'_, I>,
+        _: &mut Vec<String>,
+    ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+        Err(CodecError::whole_file(super::NO_PARQUET))
+    }
+
+    /// Reads the rows of a Parquet file.
+    #[cfg(feature = "parquet")]
+    fn read_parquet<I: Intake>(
+        &self,
         mut input: impl BufRead,
         skew: i64,
-        remarks: Option<&mut Remarks>,
+        file: File<'_, I>,
         warnings: &mut Vec<String>,
-    ) -> Result<RawHistory, CodecError> {
-        let mut first = Vec::new();
-        (&mut input)
-            .take(LONGEST_LINE as u64)
-            .read_until(b'\n', &mut first)
-            .map_err(|error| CodecError::io(0, error))?;
-        let separator = table.separator.unwrap_or_else(|| table::separator(&String::from_utf8_lossy(&first)));
-        let mut rows = table::Rows::new(first.as_slice().chain(input), separator);
-        let mut cells = Vec::new();
-        let header = match &table.header {
-            Some(header) => header.clone(),
-            None => match rows.next(&mut cells)? {
-                Some(_) => cells.clone(),
-                None => Vec::new(),
-            },
-        };
-        let header: Vec<Arc<str>> = header.iter().map(|name| name.trim().into()).collect();
+    ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+        // The description of the columns is at the end of the file.
+        let mut content = Vec::new();
+        input.read_to_end(&mut content).map_err(|error| CodecError::io(0, error))?;
+        let rows = super::parquet::Rows::open(content)?;
+        let mut named = self.with_columns(&rows.columns())?;
+        named.values = Values::Typed;
+        let is_surveyed = file.is_surveyed();
+        let mut reader = Reader::new(&named, file);
+        if !rows.is_flat() {
+            rows.each(&mut |number, record| reader.add(number, Place { record: &record, around: &[] }))?;
+            return reader.finish(skew, warnings);
+        }
+        // Rows of the usual form are added without an object for each.
+        let columns = rows.columns();
+        let slots = FIELDS.map(|ours| columns.iter().position(|name| **name == *ours));
+        let is_plain = !is_surveyed && named.has_only_same_names();
+        let mut names = Names::default();
+        rows.each_flat(&mut |number, row| {
+            if is_plain && reader.add_quickly(number, row, &slots)? {
+                return Ok(());
+            }
+            let record = row.object(&mut names).map_err(|message| CodecError::at(number, message))?;
+            reader.add(number, Place { record: &record, around: &[] })
+        })?;
+        reader.finish(skew, warnings)
+    }
+
+    /// Returns whether every field is that of the same name, unchanged.
+    #[cfg(feature = "parquet")]
+    fn has_only_same_names(&self) -> bool {
+        let Self { fields, rules, types, functions, scale, unit, same_names, .. } = self;
+        let is_same = |(ours, source): &(&'static str, Source)| *source == Source::same_name(ours);
+        *same_names
+            && fields.iter().all(is_same)
+            && (rules.is_empty() && types.is_empty() && functions.is_empty() && scale.is_none() && unit.is_none())
+    }
+
+    /// Returns the mapping, in which columns with trueline's names are mapped unless they are already.
+    fn with_columns(&self, header: &[Arc<str>]) -> Result<Self, CodecError> {
         for (index, name) in header.iter().enumerate() {
             if header[..index].contains(name) && !name.is_empty() {
                 let message = format!("the column `{}` occurs twice; rename one of them", quoted(name));
@@ -477,7 +554,35 @@ impl Mapping {
                 )
             })?;
         }
-        let mut reader = Reader::new(&named, remarks);
+        Ok(named)
+    }
+
+    fn read_table<I: Intake>(
+        &self,
+        table: &Table,
+        mut input: impl BufRead,
+        skew: i64,
+        file: File<'_, I>,
+        warnings: &mut Vec<String>,
+    ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+        let mut first = Vec::new();
+        (&mut input)
+            .take(LONGEST_LINE as u64)
+            .read_until(b'\n', &mut first)
+            .map_err(|error| CodecError::io(0, error))?;
+        let separator = table.separator.unwrap_or_else(|| table::separator(&String::from_utf8_lossy(&first)));
+        let mut rows = table::Rows::new(first.as_slice().chain(input), separator);
+        let mut cells = Vec::new();
+        let header = match &table.header {
+            Some(header) => header.clone(),
+            None => match rows.next(&mut cells)? {
+                Some(_) => cells.clone(),
+                None => Vec::new(),
+            },
+        };
+        let header: Vec<Arc<str>> = header.iter().map(|name| name.trim().into()).collect();
+        let named = self.with_columns(&header)?;
+        let mut reader = Reader::new(&named, file);
         let mut names = Names::default();
         while let Some(line) = rows.next(&mut cells)? {
             if cells.len() != header.len() {
@@ -499,9 +604,9 @@ impl Mapping {
 }
 
 /// Reads records one after the other.
-struct Reader<'m, 'r> {
+struct Reader<'m, 'r, I: Intake> {
     mapping: &'m Mapping,
-    file: File<'r>,
+    file: File<'r, I>,
     /// The number of each named process.
     processes: HashMap<Value, i64>,
     /// Whether a process number of the file was kept.
@@ -509,9 +614,8 @@ struct Reader<'m, 'r> {
     missing: Missing,
 }
 
-impl<'m, 'r> Reader<'m, 'r> {
-    fn new(mapping: &'m Mapping, remarks: Option<&'r mut Remarks>) -> Self {
-        let file = File::new(remarks);
+impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
+    fn new(mapping: &'m Mapping, file: File<'r, I>) -> Self {
         let file = if mapping.has("process") { file } else { file.without_processes() };
         Self { mapping, file, processes: HashMap::new(), has_numbers: false, missing: Missing::default() }
     }
@@ -524,7 +628,54 @@ impl<'m, 'r> Reader<'m, 'r> {
         }
     }
 
-    fn finish(mut self, skew: i64, warnings: &mut Vec<String>) -> Result<RawHistory, CodecError> {
+    /// Adds a row whose columns have trueline's names, if it has the usual form; `slots` has the column of each field.
+    /// Returns whether it was added. The result is the same as that of [`add`](Self::add).
+    #[cfg(feature = "parquet")]
+    fn add_quickly(
+        &mut self,
+        line: u32,
+        row: &super::parquet::FlatRow<'_>,
+        slots: &[Option<usize>; FIELDS.len()],
+    ) -> Result<bool, CodecError> {
+        use super::parquet::Cell;
+        use super::quick::{Quick, Scalar};
+
+        if !self.processes.is_empty() {
+            return Ok(false);
+        }
+        let mut quick = Quick::default();
+        for (ours, slot) in FIELDS.into_iter().zip(slots) {
+            let Some(slot) = *slot else { continue };
+            let cell = row.cell(slot);
+            let scalar = match cell {
+                Cell::Null => Scalar::Null,
+                Cell::Bool(bool) => Scalar::Bool(bool),
+                Cell::Int(int) => Scalar::Int(int),
+                Cell::Text(text) if text.is_ascii() => Scalar::Text(text),
+                Cell::Json(text) => match std::str::from_utf8(text).map(json::value) {
+                    Ok(Ok(Ok(value))) => Scalar::Value(value),
+                    _ => return Ok(false),
+                },
+                Cell::Text(_) => return Ok(false),
+            };
+            if !quick.set(ours, scalar) {
+                return Ok(false);
+            }
+        }
+        let is_event = quick.kind.is_some();
+        // The result of an event, and everything but the argument, is absent if it is null.
+        if is_event && matches!(quick.result, Some(Scalar::Null)) {
+            quick.result = None;
+        }
+        let has_result = quick.result.is_some() || (is_event && quick.value.is_some());
+        if !has_result {
+            return Ok(false);
+        }
+        self.has_numbers = true;
+        self.file.add_quick(line, quick)
+    }
+
+    fn finish(mut self, skew: i64, warnings: &mut Vec<String>) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
         let missing = self.missing.describe(self.mapping.source("result"));
         for warning in &missing {
             self.file.see(Trap::NoResult, 0, || warning.clone());
@@ -563,6 +714,7 @@ impl<'m, 'r> Reader<'m, 'r> {
             })?;
             kind = Some(match (mapping.kind(source, &found)?, outcome) {
                 (Kind::Skip, _) => return Ok(None),
+                (_, Some(Kind::Is("note"))) => "note",
                 (Kind::Is(kind), Some(Kind::Is(outcome))) if kind != "invoke" => outcome,
                 (Kind::Is(kind), _) => kind,
             });
@@ -572,6 +724,19 @@ impl<'m, 'r> Reader<'m, 'r> {
             return Ok(None);
         }
         let mut fields = Fields::default();
+        if kind.or(outcome.and_then(Kind::name)) == Some("note") {
+            let time = sources[index_of("time")].or(sources[index_of("call")]);
+            let f = sources[index_of("f")].map(|source| mapping.function(source, place)).transpose()?.flatten();
+            let value =
+                sources[index_of("value")].map(|source| source.find(place, mapping.values)).transpose()?.flatten();
+            let time = time.map(|source| mapping.time(source, place)).transpose()?.flatten();
+            for (ours, found) in [("type", Some(Ok("note".into()))), ("f", f), ("value", value), ("time", time)] {
+                if let Some(slot) = fields.slot(ours) {
+                    *slot = found;
+                }
+            }
+            return Ok(Some(fields));
+        }
         for (ours, source) in FIELDS.into_iter().zip(sources) {
             let Some(source) = source else { continue };
             let mut found = match ours {
@@ -580,7 +745,7 @@ impl<'m, 'r> Reader<'m, 'r> {
                 "f" => mapping.function(source, place)?,
                 _ => source.find(place, mapping.values)?,
             };
-            if mapping.values == Values::Text && found == Some(Ok(Value::Null)) {
+            if mapping.values.has_cells() && found == Some(Ok(Value::Null)) {
                 // An empty cell means that the field is absent, except for an argument, and for the result of a whole
                 // operation, which are null.
                 found = found.filter(|_| ours == "value" || (ours == "result" && kind.is_none()));
@@ -665,7 +830,7 @@ impl Mapping {
         }
         Kind::new(&word).filter(|kind| *kind != Kind::Skip).ok_or_else(|| {
             format!(
-                "the mapping does not say what `{}` means; add it to the table `types` as invoke, ok, fail, info or skip",
+                "the mapping does not say what `{}` means; add it to the table `types` as invoke, ok, fail, info, note or skip",
                 shorten(quoted(&word))
             )
         })
@@ -704,7 +869,7 @@ impl Rule {
         for (name, entry) in table.iter().filter(|(name, _)| *name != "when") {
             if name == "outcome" {
                 let outcome = entry.as_str().and_then(Kind::new).filter(|kind| *kind != Kind::Is("invoke"));
-                rule.outcome = Some(outcome.ok_or("`outcome` must be ok, fail, info or skip")?);
+                rule.outcome = Some(outcome.ok_or("`outcome` must be ok, fail, info, note or skip")?);
                 continue;
             }
             let ours = our_field(name).ok_or_else(|| {
@@ -728,6 +893,11 @@ fn index_of(name: &str) -> usize {
     FIELDS.iter().position(|ours| *ours == name).expect("it is one of ours")
 }
 
+/// Converts a time without a unit to an integer.
+pub(super) fn plain_time(found: &Parsed) -> Result<Parsed, String> {
+    time::read(found, None)
+}
+
 /// Reads a table of words.
 fn words(name: &str, entry: &Json) -> Result<Vec<(String, String)>, String> {
     let wrong = || format!("`{name}` must be a table of words, such as begin = \"invoke\"");
@@ -741,6 +911,29 @@ mod tests {
 
     fn mapping(description: Json) -> Mapping {
         Mapping::from_json(&description).expect("a mapping")
+    }
+
+    #[test]
+    fn notes() {
+        let texts = |history: &RawHistory| -> Vec<(u32, String)> {
+            history.annotations().iter().map(|note| (note.position, note.text.to_string())).collect()
+        };
+        let events = mapping(serde_json::json!({
+            "process": "who", "type": "ev", "f": "what", "value": "arg", "types": {"fault": "note"},
+        }));
+        let text = r#"{"who":"c1","ev":"invoke","what":"read"}
+            {"ev":"fault","what":"kill","arg":"n1"}
+            {"who":"c1","ev":"ok","what":"read","arg":1}"#;
+        let history = events.read(text.as_bytes(), 0).expect("a history");
+        assert_eq!((history.len(), texts(&history)), (1, vec![(1, "kill n1".to_owned())]));
+        let rule = mapping(serde_json::json!({
+            "f": "what", "call": "t0", "return": "t1", "rules": [{"when": "node", "outcome": "note", "value": "node"}],
+        }));
+        let text = r#"{"what":"heal","node":"n2","t0":15}
+            {"what":"read","t0":10,"t1":20}
+            {"what":"read","t0":30,"t1":40}"#;
+        let history = rule.read(text.as_bytes(), 0).expect("a history");
+        assert_eq!((history.len(), texts(&history)), (2, vec![(1, "heal n2".to_owned())]));
     }
 
     #[test]
@@ -986,15 +1179,15 @@ mod tests {
             (serde_json::json!({"f": "f", "call": "c", "rules": [{"value": "v"}]}), "needs a condition"),
             (
                 serde_json::json!({"f": "f", "call": "c", "rules": [{"when": "a", "outcome": "invoke"}]}),
-                "must be ok, fail, info or skip",
+                "must be ok, fail, info, note or skip",
             ),
             (
                 serde_json::json!({"f": "f", "call": "c", "rules": [{"when": "a", "of": "b"}]}),
                 "`of` in a rule is not a field",
             ),
             (serde_json::json!({"f": "f", "call": "c", "records": "spans"}), "data[].spans[]"),
-            (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json or csv"),
-            (serde_json::json!({"extends": "zipkin"}), "not a preset; the presets are csv, otlp, jaeger"),
+            (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json, csv or parquet"),
+            (serde_json::json!({"extends": "zipkin"}), "not a preset; the presets are csv, parquet, otlp, jaeger"),
             (serde_json::json!({"process": "p", "f": "f"}), "neither `type` nor `call`"),
             (serde_json::json!({"process": "p", "f": "f", "type": "t", "call": "c"}), "both `type` and `call`"),
             (serde_json::json!({"process": "p", "f": "f", "typ": "t"}), "`typ` is not a field"),

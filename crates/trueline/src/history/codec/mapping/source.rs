@@ -54,9 +54,22 @@ pub(super) enum Values {
     Text,
     /// Each value is an object that names its type, as in OpenTelemetry: `{"intValue":"5"}`.
     Otlp,
+    /// The cells of a table with typed columns, in which null means that there is no value.
+    #[cfg(feature = "parquet")]
+    Typed,
 }
 
 impl Values {
+    /// Returns whether null means that a field is absent, because every row has a cell for it.
+    pub(super) fn has_cells(self) -> bool {
+        match self {
+            Self::Text => true,
+            #[cfg(feature = "parquet")]
+            Self::Typed => true,
+            Self::Plain | Self::Otlp => false,
+        }
+    }
+
     pub(super) fn new(name: &str) -> Result<Self, String> {
         match name {
             "plain" => Ok(Self::Plain),

@@ -1,0 +1,61 @@
+//! What readers make of the operations that they read.
+//!
+//! Most callers want a [`RawHistory`](crate::history::RawHistory): [`Plain`] keeps records and values as they are. The
+//! module `numbering` has the other way.
+
+use super::super::{Record, Value};
+
+/// Converts operations and results while a history is read.
+pub(super) trait Intake {
+    type Op: Clone;
+    type Ret: Clone;
+
+    /// Takes the call of an operation, on this line.
+    fn call(&mut self, line: u32, process: u32, record: Record) -> Self::Op;
+
+    /// Returns the record of `op`, the open operation of `process`.
+    fn open<'a>(&'a self, process: u32, op: &'a Self::Op) -> Option<&'a Record>;
+
+    /// Takes the result of `op`, the open operation of `process`.
+    fn ret(&mut self, line: u32, process: u32, op: &Self::Op, result: Value) -> Self::Ret;
+
+    /// Ends the open operation of `process` without a result. If it did not happen, it is not part of the history.
+    fn end(&mut self, process: u32, happened: bool);
+
+    /// Takes a whole operation, called at the time `call`, with the result if it returned.
+    fn whole(
+        &mut self,
+        line: u32,
+        process: u32,
+        call: i64,
+        record: Record,
+        result: Option<Value>,
+    ) -> (Self::Op, Option<Self::Ret>);
+}
+
+/// Keeps operations and results as they are in the file.
+#[derive(Debug, Default)]
+pub(super) struct Plain;
+
+impl Intake for Plain {
+    type Op = Record;
+    type Ret = Value;
+
+    fn call(&mut self, _: u32, _: u32, record: Record) -> Record {
+        record
+    }
+
+    fn open<'a>(&'a self, _: u32, op: &'a Record) -> Option<&'a Record> {
+        Some(op)
+    }
+
+    fn ret(&mut self, _: u32, _: u32, _: &Record, result: Value) -> Value {
+        result
+    }
+
+    fn end(&mut self, _: u32, _: bool) {}
+
+    fn whole(&mut self, _: u32, _: u32, _: i64, record: Record, result: Option<Value>) -> (Record, Option<Value>) {
+        (record, result)
+    }
+}

@@ -1,0 +1,374 @@
+//! Lines of the usual form, read without a copy of their text.
+//!
+//! Nearly all lines of a long file are alike: an object whose names are known, with short strings without escapes, whole
+//! numbers, and null. [`Quick`] reads such a line straight from the buffer of the file. It returns `None` for every
+//! other line, and for a line that is not complete or not valid; the reader of [`jsonl`](super::jsonl) then reads it
+//! again. So there is one reader that decides what is an error, and one that says so.
+
+use super::super::Value;
+use super::field::{Kind, Names};
+
+/// The largest number of fields that are ignored.
+const MOST_OTHERS: usize = 4;
+
+/// The largest depth of lists.
+const DEEPEST: usize = 4;
+
+/// A line of the usual form. Each field is absent or has a value of the usual kind; `null` counts as absent where the
+/// two mean the same.
+#[derive(Debug, Default)]
+pub(super) struct Quick<'a> {
+    pub(super) process: Option<u32>,
+    pub(super) kind: Option<Kind>,
+    pub(super) f: Option<&'a [u8]>,
+    pub(super) key: Option<Scalar<'a>>,
+    pub(super) value: Option<Scalar<'a>>,
+    pub(super) result: Option<Scalar<'a>>,
+    /// The name of the object, which cannot be mistaken for another value.
+    pub(super) object: Option<&'a str>,
+    pub(super) call: Option<i64>,
+    pub(super) ret: Option<i64>,
+    pub(super) id: Option<i64>,
+    pub(super) time: Option<i64>,
+    pub(super) version: Option<i64>,
+}
+
+/// A value whose text is still in the buffer.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Scalar<'a> {
+    #[default]
+    Null,
+    Bool(bool),
+    Int(i64),
+    Text(&'a [u8]),
+    Value(Value),
+}
+
+impl Scalar<'_> {
+    pub(super) fn value(self, names: &mut Names) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(bool) => Value::Bool(bool),
+            Self::Int(int) => Value::Int(int),
+            Self::Text(text) => Value::Text(names.get_ascii(text)),
+            Self::Value(value) => value,
+        }
+    }
+}
+
+/// The fields, as bits of the set of those that were seen.
+mod field {
+    pub(super) const PROCESS: u16 = 1;
+    pub(super) const TYPE: u16 = 1 << 1;
+    pub(super) const F: u16 = 1 << 2;
+    pub(super) const KEY: u16 = 1 << 3;
+    pub(super) const VALUE: u16 = 1 << 4;
+    pub(super) const RESULT: u16 = 1 << 5;
+    pub(super) const OBJECT: u16 = 1 << 6;
+    pub(super) const CALL: u16 = 1 << 7;
+    pub(super) const RETURN: u16 = 1 << 8;
+    pub(super) const ID: u16 = 1 << 9;
+    pub(super) const TIME: u16 = 1 << 10;
+    pub(super) const VERSION: u16 = 1 << 11;
+
+    /// Returns the bit of a field that is not ignored.
+    #[inline]
+    pub(super) fn of(name: &[u8]) -> Option<u16> {
+        let is = |field: u16, expected: bool| expected.then_some(field);
+        match name.len() {
+            1 => is(F, name == b"f"),
+            2 => is(ID, name == b"id"),
+            3 => is(KEY, name == b"key"),
+            4 if name[0] == b't' => is(TYPE, name == b"type").or(is(TIME, name == b"time")),
+            4 => is(CALL, name == b"call"),
+            5 => is(VALUE, name == b"value"),
+            6 if name[0] == b'o' => is(OBJECT, name == b"object"),
+            6 => is(RESULT, name == b"result").or(is(RETURN, name == b"return")),
+            7 => is(PROCESS, name == b"process").or(is(VERSION, name == b"version")),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Quick<'a> {
+    /// Reads the line at the beginning of `bytes` into `line`, which is empty. Returns its length, which includes the
+    /// line feed.
+    #[inline]
+    pub(super) fn read(bytes: &'a [u8], line: &mut Self, names: &mut Names) -> Option<usize> {
+        let mut text = Cursor { bytes, at: 0 };
+        text.expect(b'{')?;
+        let mut seen = 0;
+        let mut others: [&[u8]; MOST_OTHERS] = [b""; MOST_OTHERS];
+        let mut other_count = 0;
+        loop {
+            let name = text.string()?;
+            text.expect(b':')?;
+            let Some(field) = field::of(name) else {
+                if others[..other_count].contains(&name) {
+                    return None;
+                }
+                *others.get_mut(other_count)? = name;
+                other_count += 1;
+                text.scalar(names, DEEPEST)?;
+                match text.next()? {
+                    b',' => continue,
+                    b'}' => break,
+                    _ => return None,
+                }
+            };
+            if seen & field != 0 {
+                return None;
+            }
+            seen |= field;
+            match field {
+                field::PROCESS => line.process = Some(u32::try_from(text.int()?).ok()?),
+                field::TYPE => {
+                    line.kind = Some(match text.string()? {
+                        b"invoke" => Kind::Invoke,
+                        b"ok" => Kind::Ok,
+                        b"fail" => Kind::Fail,
+                        b"info" => Kind::Info,
+                        _ => return None,
+                    });
+                }
+                field::F => line.f = Some(text.string()?),
+                field::KEY => line.key = Some(text.scalar(names, DEEPEST)?),
+                field::VALUE => line.value = Some(text.scalar(names, DEEPEST)?),
+                field::RESULT => line.result = Some(text.scalar(names, DEEPEST)?),
+                field::OBJECT => line.object = Some(plain_name(text.string()?)?),
+                field::CALL => line.call = Some(text.int()?),
+                field::RETURN => line.ret = text.int_or_null()?,
+                // The `id` of an event is ignored.
+                field::ID => line.id = Some(text.int()?),
+                field::TIME => line.time = text.int_or_null()?,
+                _ => line.version = text.int_or_null()?,
+            }
+            match text.next()? {
+                b',' => {}
+                b'}' => break,
+                _ => return None,
+            }
+        }
+        let mut end = text.byte()?;
+        if end == b'\r' {
+            end = text.byte()?;
+        }
+        (end == b'\n').then_some(text.at)
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl<'a> Quick<'a> {
+    /// Sets a field; null means that it is absent, except for `value` and `result`. Returns whether the field has a
+    /// usual value.
+    pub(super) fn set(&mut self, field: &str, scalar: Scalar<'a>) -> bool {
+        let int = |scalar: &Scalar<'_>| if let Scalar::Int(int) = scalar { Some(*int) } else { None };
+        match (field, scalar) {
+            ("value", scalar) => self.value = Some(scalar),
+            ("result", scalar) => self.result = Some(scalar),
+            (_, Scalar::Null) => {}
+            ("key", scalar) => self.key = Some(scalar),
+            ("type", Scalar::Text(b"invoke")) => self.kind = Some(Kind::Invoke),
+            ("type", Scalar::Text(b"ok")) => self.kind = Some(Kind::Ok),
+            ("type", Scalar::Text(b"fail")) => self.kind = Some(Kind::Fail),
+            ("type", Scalar::Text(b"info")) => self.kind = Some(Kind::Info),
+            ("f", Scalar::Text(f)) => self.f = Some(f),
+            ("object", Scalar::Text(name)) => {
+                self.object = plain_name(name);
+                return self.object.is_some();
+            }
+            ("process", scalar) => {
+                self.process = int(&scalar).and_then(|process| u32::try_from(process).ok());
+                return self.process.is_some();
+            }
+            ("call", Scalar::Int(int)) => self.call = Some(int),
+            ("return", Scalar::Int(int)) => self.ret = Some(int),
+            ("id", Scalar::Int(int)) => self.id = Some(int),
+            ("version", Scalar::Int(int)) => self.version = Some(int),
+            ("time", Scalar::Int(int)) => self.time = Some(int),
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Returns the name of an object that names itself, see [`object_name`](super::field::object_name).
+fn plain_name(name: &[u8]) -> Option<&str> {
+    let is_plain = name.first()?.is_ascii_alphabetic()
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'))
+        && !matches!(name, b"null" | b"true" | b"false");
+    std::str::from_utf8(name).ok().filter(|_| is_plain)
+}
+
+/// Whether a byte stands for itself in a string: printable ASCII, except the quotation mark and the backslash.
+const IN_STRING: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0x20;
+    while byte < 0x7f {
+        table[byte] = byte != b'"' as usize && byte != b'\\' as usize;
+        byte += 1;
+    }
+    table
+};
+
+/// The largest number of digits that are read; there are integers with more.
+const MOST_DIGITS: usize = 18;
+
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    #[inline]
+    fn byte(&mut self) -> Option<u8> {
+        let byte = *self.bytes.get(self.at)?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    /// Returns the next byte that is not a space.
+    #[inline]
+    fn next(&mut self) -> Option<u8> {
+        loop {
+            match self.byte()? {
+                b' ' => {}
+                byte => return Some(byte),
+            }
+        }
+    }
+
+    #[inline]
+    fn expect(&mut self, expected: u8) -> Option<()> {
+        (self.next()? == expected).then_some(())
+    }
+
+    /// Reads a string.
+    #[inline]
+    fn string(&mut self) -> Option<&'a [u8]> {
+        self.expect(b'"')?;
+        self.rest_of_string()
+    }
+
+    /// Reads a string after its opening quotation mark.
+    #[inline]
+    fn rest_of_string(&mut self) -> Option<&'a [u8]> {
+        let rest = self.bytes.get(self.at..)?;
+        let length = rest.iter().position(|byte| !IN_STRING[usize::from(*byte)])?;
+        if rest[length] != b'"' {
+            return None;
+        }
+        self.at += length + 1;
+        Some(&rest[..length])
+    }
+
+    #[inline]
+    fn int(&mut self) -> Option<i64> {
+        let first = self.next()?;
+        self.rest_of_int(first)
+    }
+
+    #[inline]
+    fn int_or_null(&mut self) -> Option<Option<i64>> {
+        match self.next()? {
+            b'n' => self.rest_of_word("ull").map(|()| None),
+            first => self.rest_of_int(first).map(Some),
+        }
+    }
+
+    /// Reads an integer after its first character. The number must end there: fractions and exponents are not read.
+    #[inline]
+    fn rest_of_int(&mut self, first: u8) -> Option<i64> {
+        let (is_negative, first) = if first == b'-' { (true, self.byte()?) } else { (false, first) };
+        if !first.is_ascii_digit() {
+            return None;
+        }
+        let mut number = i64::from(first - b'0');
+        let begin = self.at;
+        while let Some(byte) = self.bytes.get(self.at).filter(|byte| byte.is_ascii_digit()) {
+            if self.at - begin >= MOST_DIGITS - 1 {
+                return self.long_int(number, is_negative);
+            }
+            number = number * 10 + i64::from(byte - b'0');
+            self.at += 1;
+        }
+        self.end_of_int(first, begin)?;
+        match (is_negative, number) {
+            (false, _) => Some(number),
+            // This is a fraction for other readers of JSON, because no integer is -0.
+            (true, 0) => None,
+            (true, _) => Some(-number),
+        }
+    }
+
+    /// Checks what follows the digits of an integer, which began with `first` and went on at `begin`.
+    fn end_of_int(&self, first: u8, begin: usize) -> Option<()> {
+        let has_leading_zero = first == b'0' && self.at > begin;
+        let ends = matches!(self.bytes.get(self.at)?, b',' | b'}' | b']' | b' ');
+        (ends && !has_leading_zero).then_some(())
+    }
+
+    /// Reads the remaining digits of an integer with more than [`MOST_DIGITS`], if it fits.
+    #[cold]
+    fn long_int(&mut self, number: i64, is_negative: bool) -> Option<i64> {
+        if number < 10_i64.pow(u32::try_from(MOST_DIGITS).ok()? - 1) {
+            // It has leading zeros.
+            return None;
+        }
+        let mut number = number;
+        while let Some(byte) = self.bytes.get(self.at).filter(|byte| byte.is_ascii_digit()) {
+            number = number.checked_mul(10)?.checked_add(i64::from(byte - b'0'))?;
+            self.at += 1;
+        }
+        self.end_of_int(b'1', self.at)?;
+        Some(if is_negative { -number } else { number })
+    }
+
+    /// Reads the rest of a word.
+    #[inline]
+    fn rest_of_word(&mut self, rest: &str) -> Option<()> {
+        let found = self.bytes.get(self.at..self.at + rest.len())?;
+        self.at += rest.len();
+        (found == rest.as_bytes()).then_some(())
+    }
+
+    /// Reads a value with lists nested at most `depth` deep.
+    #[inline]
+    fn scalar(&mut self, names: &mut Names, depth: usize) -> Option<Scalar<'a>> {
+        Some(match self.next()? {
+            b'"' => Scalar::Text(self.rest_of_string()?),
+            b'n' => {
+                self.rest_of_word("ull")?;
+                Scalar::Null
+            }
+            b't' => {
+                self.rest_of_word("rue")?;
+                Scalar::Bool(true)
+            }
+            b'f' => {
+                self.rest_of_word("alse")?;
+                Scalar::Bool(false)
+            }
+            b'[' => Scalar::Value(self.list(names, depth.checked_sub(1)?)?),
+            first => Scalar::Int(self.rest_of_int(first)?),
+        })
+    }
+
+    /// Reads a list after its opening bracket.
+    fn list(&mut self, names: &mut Names, depth: usize) -> Option<Value> {
+        let mut values = Vec::new();
+        if self.next()? == b']' {
+            return Some(values.into_iter().collect());
+        }
+        self.at -= 1;
+        loop {
+            let value = self.scalar(names, depth)?;
+            values.push(value.value(names));
+            match self.next()? {
+                b',' => {}
+                b']' => return Some(Value::List(values.into())),
+                _ => return None,
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Files with everything that says how to read them.
+
+use std::fmt;
+use std::io::{BufRead, Read};
+
+use super::super::{History, RawHistory};
+use super::intake::{Intake, Plain};
+use super::jsonl::{self, File};
+#[cfg(feature = "named")]
+use super::numbering::{NumberedHistory, Numbering, Numbers, Unnumbered, numbered};
+use super::{CodecError, Format, LOOKED_AT, Mapping, Note, Tuples, detect, read_as};
+
+/// A file, and how it is read.
+pub struct Source<'s> {
+    /// The content of the file.
+    pub input: &'s mut dyn BufRead,
+    /// The format, unless there is a mapping.
+    pub format: Format,
+    /// Describes the fields of a foreign log.
+    pub mapping: Option<&'s Mapping>,
+    /// Whether values are pairs.
+    pub tuples: Option<Tuples>,
+    /// By how much clocks may differ.
+    pub skew: i64,
+    /// What happened meanwhile, from another file.
+    pub notes: &'s [Note],
+    /// Receives warnings about likely mistakes.
+    pub warnings: &'s mut Vec<String>,
+}
+
+impl fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { format, mapping, tuples, skew, .. } = self;
+        f.debug_struct("Source")
+            .field("format", format)
+            .field("mapping", mapping)
+            .field("tuples", tuples)
+            .field("skew", skew)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A history that was read into a file of lines, with the intake.
+type Taken<I> = (I, History<<I as Intake>::Op, <I as Intake>::Ret>);
+
+impl Source<'_> {
+    /// Reads the history.
+    ///
+    /// # Errors
+    /// Fails if the file does not have the format, or if its events or operations do not form a history.
+    pub fn read(mut self) -> Result<RawHistory, CodecError> {
+        let start = self.detect()?;
+        self.read_from(&start)
+    }
+
+    /// Reads the history, and keeps only the numbers of its operations and results. Returns the fault of the first
+    /// operation that has no number if there is one, and an error if the file cannot be read.
+    #[cfg(feature = "named")]
+    pub(crate) fn numbered(
+        &mut self,
+        numbers: &mut dyn Numbers,
+    ) -> Result<Result<NumberedHistory, Unnumbered>, CodecError> {
+        let start = self.detect()?;
+        if self.tuples.is_none() && self.has_lines() {
+            let (numbering, history) = self.read_lines(&start, Numbering::new(numbers))?;
+            return Ok(numbering.finish(&history).map_or(Ok(history), Err));
+        }
+        Ok(numbered(&self.read_from(&start)?, numbers))
+    }
+
+    /// Detects the format, if it is not known. Returns the part of the file that was read for this.
+    fn detect(&mut self) -> Result<Vec<u8>, CodecError> {
+        let mut start = Vec::new();
+        if self.mapping.is_none() && self.format == Format::Auto {
+            let read = (&mut *self.input).take(LOOKED_AT).read_to_end(&mut start);
+            read.map_err(|error| CodecError::io(0, error))?;
+            self.format = detect(&start).unwrap_or(Format::Jsonl);
+        }
+        Ok(start)
+    }
+
+    /// Returns whether each record has the fields of JSON lines, so that [`read_lines`](Self::read_lines) can read it.
+    fn has_lines(&self) -> bool {
+        self.mapping.is_some() || matches!(self.format, Format::Jsonl | Format::Csv | Format::Parquet)
+    }
+
+    /// Reads the history, whose file begins with `start`.
+    fn read_from(&mut self, start: &[u8]) -> Result<RawHistory, CodecError> {
+        let history = if self.has_lines() {
+            self.read_lines(start, Plain)?.1
+        } else if self.notes.is_empty() {
+            read_as(start.chain(&mut *self.input), self.format, self.skew)?
+        } else {
+            return Err(CodecError::whole_file(
+                "notes of another file are for JSON lines, CSV, Parquet and mappings, whose records have times; convert the history first, or leave the notes out",
+            ));
+        };
+        match self.tuples {
+            Some(tuples) => tuples.take_apart(history),
+            None => Ok(history),
+        }
+    }
+
+    fn read_lines<I: Intake>(&mut self, start: &[u8], intake: I) -> Result<Taken<I>, CodecError> {
+        let input = start.chain(&mut *self.input);
+        let file = File::with(intake, None).with_notes(self.notes);
+        let preset = match self.format {
+            Format::Csv => Mapping::csv(),
+            _ => Mapping::parquet(),
+        };
+        match (self.mapping, self.format) {
+            (Some(mapping), _) => mapping.read_into(input, self.skew, file, self.warnings),
+            (None, Format::Csv | Format::Parquet) => preset.read_into(input, self.skew, file, &mut Vec::new()),
+            (None, _) => jsonl::read_into(input, self.skew, file),
+        }
+    }
+}
