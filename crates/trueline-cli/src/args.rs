@@ -48,8 +48,8 @@ Examples:
                                                         shows what happened meanwhile
   trueline check --spec queue --view page.html a.jsonl  also draws a page for a browser
   trueline check --spec queue --view pages/ recorded/   also draws a page for each history
-  trueline check --spec kv --follow --fail-fast history.jsonl
-                                                        while the test that writes it is running
+  record | trueline check --spec set --follow --fail-fast
+                                                        while the test is running
 
 A file contains JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
@@ -265,12 +265,18 @@ pub(crate) enum Command {
     #[command(before_help = EXPLAIN_EXAMPLES, after_help = CHECK_EXIT_CODES, help_template = HELP)]
     #[command(mut_arg("view", |arg| arg.hide(true)), mut_arg("ascii", |arg| arg.hide(true)))]
     #[command(mut_arg("junit", |arg| arg.hide(true)), mut_arg("github", |arg| arg.hide(true)))]
+    #[command(mut_arg("follow", |arg| arg.hide(true)), mut_arg("fail_fast", |arg| arg.hide(true)))]
+    #[command(mut_arg("every", |arg| arg.hide(true)), mut_arg("late", |arg| arg.hide(true)))]
+    #[command(mut_arg("idle", |arg| arg.hide(true)))]
     Explain(Box<CheckArgs>),
     /// Draw a recorded history, with a linearization or the point from which none exists.
     #[command(before_help = VIEW_EXAMPLES, after_help = VIEW_EXIT_CODES, help_template = HELP)]
     #[command(mut_arg("core", |arg| arg.help("Draw only the few operations that cause a rejection")))]
     #[command(mut_arg("json", |arg| arg.hide(true)), mut_arg("quiet", |arg| arg.hide(true)), mut_arg("view", |arg| arg.hide(true)))]
     #[command(mut_arg("junit", |arg| arg.hide(true)), mut_arg("github", |arg| arg.hide(true)))]
+    #[command(mut_arg("follow", |arg| arg.hide(true)), mut_arg("fail_fast", |arg| arg.hide(true)))]
+    #[command(mut_arg("every", |arg| arg.hide(true)), mut_arg("late", |arg| arg.hide(true)))]
+    #[command(mut_arg("idle", |arg| arg.hide(true)))]
     View(Box<ViewArgs>),
     /// Run a built-in object on real threads, and judge its histories.
     #[command(before_help = TEST_EXAMPLES, after_help = TEST_EXIT_CODES, help_template = HELP)]

@@ -11,6 +11,9 @@ use crate::output::{self, Written};
 
 pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, String> {
     let ViewArgs { output, check: args } = args;
+    if args.follow {
+        return Err("--follow is for `trueline check`; leave it out, or use that command".to_owned());
+    }
     let judge = Judge::new(args)?;
     let in_terminal = output.as_os_str() == "-";
     if !in_terminal {
