@@ -293,9 +293,9 @@ impl<'s> Follower<'s> {
         let Numbers { operations, open, unknown, violations, undecided } = self.numbers;
         let parts = self.live.parts();
         let mut text = format!(
-            "{} of {}: {open} open, {unknown} with unknown outcome; ",
+            "{}, {open} open, {unknown} with unknown outcome, {}: ",
             count(operations, "operation"),
-            count(u64::from(parts), "key or object").replace("key or objects", "keys or objects")
+            count(u64::from(parts), "partition")
         );
         text += &match (violations, undecided) {
             (0, 0) => "no violation so far".to_owned(),

@@ -40,6 +40,9 @@ pub(super) trait Family: Debug + Send + Sync + 'static {
     /// Returns the initial number and the function that returns what an operation adds, if the specification counts: a
     /// history whose sums might overflow is refused.
     fn adds(&self) -> Option<(i64, Adds<Self::Spec>)>;
+
+    /// Returns whether all operations that do not observe are possible in every state, have one result, and commute.
+    fn commutes(&self) -> bool;
 }
 
 /// A specification whose operations wait for each other, with the notation of its operations in files.

@@ -217,7 +217,7 @@ pub(super) struct LiveFamily<'f, F: Family> {
 impl<'f, F: Family> LiveFamily<'f, F> {
     pub(super) fn new(family: &'f F, limits: LiveLimits) -> Self {
         let LiveLimits { configurations, memory } = limits;
-        let online = Online::new(family.spec(), OnlineLimits { configurations, memory });
+        let online = Online::new(family.spec(), OnlineLimits { configurations, memory }, family.commutes());
         Self { family, online, open: Vec::new(), free: Vec::new(), parts: 0, sums: (0, 0) }
     }
 

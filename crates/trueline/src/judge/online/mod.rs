@@ -43,7 +43,8 @@
 //! outcome becomes unknown.
 //!
 //! If all other operations that took effect before *o* would have unknown outcomes, and the state after *o* with *r* is
-//! the same whatever they do ([`Spec::leads_to`]), they can wait.
+//! the same whatever they do ([`Spec::leads_to`]), they can wait. If all operations that change the state commute, as those
+//! of a counter do, all of them can wait, unless an open operation may see the state between them.
 //!
 //! # Memory
 //! A part has the operations that are open, those with unknown outcomes, and the configurations. States and results are
@@ -122,6 +123,8 @@ enum Division {
 pub(crate) struct Online<'s, S: Spec + ?Sized> {
     spec: &'s S,
     limits: OnlineLimits,
+    /// Whether all operations that do not observe commute.
+    commutes: bool,
     objects: HashMap<u32, Division, hash::Builder>,
     keys: HashMap<(u32, S::Key), u32, hash::Builder>,
     parts: Vec<Part>,
@@ -132,10 +135,13 @@ pub(crate) struct Online<'s, S: Spec + ?Sized> {
 }
 
 impl<'s, S: Spec + ?Sized> Online<'s, S> {
-    pub(crate) fn new(spec: &'s S, limits: OnlineLimits) -> Self {
+    /// Creates a judge. `commutes` promises that all operations that do not observe are possible in every state, have one
+    /// result, and commute.
+    pub(crate) fn new(spec: &'s S, limits: OnlineLimits, commutes: bool) -> Self {
         Self {
             spec,
             limits,
+            commutes,
             objects: HashMap::default(),
             keys: HashMap::default(),
             parts: Vec::new(),
@@ -165,7 +171,7 @@ impl<'s, S: Spec + ?Sized> Online<'s, S> {
             }
         };
         if part == next {
-            self.parts.push(Part::new());
+            self.parts.push(Part::new(self.commutes));
             self.doors.push(Typed::new(self.spec));
             self.bytes.push(0);
         }

@@ -159,12 +159,14 @@ pub(super) struct Part {
     /// Whether unknown outcomes were forgotten.
     has_forgotten: bool,
     fate: Fate,
+    /// Whether all operations that do not observe are possible in every state, have one result, and commute.
+    commutes: bool,
     /// The number of states and results after the last collection.
     live: usize,
 }
 
 impl Part {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(commutes: bool) -> Self {
         let empty = Configuration { state: 0, gap: 0, done: Pairs::new(), seen: Pairs::new(), used: Pairs::new() };
         Self {
             configurations: vec![empty],
@@ -177,6 +179,7 @@ impl Part {
             time: 0,
             has_forgotten: false,
             fate: Fate::Fine,
+            commutes,
             live: 1,
         }
     }
@@ -206,7 +209,7 @@ impl Part {
     }
 
     fn end(&mut self, fate: Fate) {
-        *self = Self { fate, ..Self::new() };
+        *self = Self { fate, ..Self::new(self.commutes) };
         self.configurations = Vec::new();
     }
 
@@ -541,6 +544,8 @@ impl Part {
             let is_useless = match open.kind {
                 // The state after a blind write is the same, whatever took effect before it.
                 Kind::Blind => !self.has_other(configuration, open.op) || others.all(|other| other.kind == Kind::Blind),
+                // No open operation can see the state between those that commute.
+                Kind::Other if self.commutes && !direct.is_empty() => others.all(|other| other.kind != Kind::Observer),
                 _ => {
                     let is_alone = others.next().is_none();
                     is_alone && self.unknown == 0 || is_alone && !direct.is_empty() && door.is_fixed(open.op, ret)

@@ -38,13 +38,15 @@ struct Of<S: Spec, N = S> {
     settle: Option<Settle<S>>,
     /// What [`Family::adds`] returns.
     adds: Option<(i64, Adds<S>)>,
+    /// What [`Family::commutes`] returns.
+    commutes: bool,
     process_matters: bool,
     notation: PhantomData<fn() -> N>,
 }
 
 impl<S: Spec, N> Of<S, N> {
     fn new(spec: S) -> Self {
-        Self { spec, settle: None, adds: None, process_matters: false, notation: PhantomData }
+        Self { spec, settle: None, adds: None, commutes: false, process_matters: false, notation: PhantomData }
     }
 }
 
@@ -71,6 +73,10 @@ where
     fn adds(&self) -> Option<(i64, Adds<S>)> {
         self.adds
     }
+
+    fn commutes(&self) -> bool {
+        self.commutes
+    }
 }
 
 /// A specification that has a notation of its own.
@@ -86,11 +92,6 @@ fn of<S: WithNotation>(spec: S) -> Box<dyn AnyFamily> {
 /// Returns the family of a specification for which some questions depend on the whole history.
 fn settled<S: WithNotation>(spec: S, settle: Settle<S>) -> Box<dyn AnyFamily> {
     Box::new(Of::<S> { settle: Some(settle), ..Of::new(spec) })
-}
-
-/// Returns the family of a specification that counts, whose sums must not overflow.
-fn counting<S: WithNotation>(spec: S, settle: Settle<S>, adds: (i64, Adds<S>)) -> Box<dyn AnyFamily> {
-    Box::new(Of::<S> { settle: Some(settle), adds: Some(adds), ..Of::new(spec) })
 }
 
 /// Returns the family of a relaxed specification that has the notation of the strict one.
@@ -187,11 +188,20 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
         "array" => of(Array::new(initial()?)),
         "counter" => {
             let initial = initial_number(name, parameter)?;
-            counting(Counter::new(initial), counters::settle_counter, (initial, counters::counter_adds))
+            Box::new(Of::<Counter> {
+                settle: Some(counters::settle_counter),
+                adds: Some((initial, counters::counter_adds)),
+                commutes: true,
+                ..Of::new(Counter::new(initial))
+            })
         }
         "fetch-add" => {
             let initial = initial_number(name, parameter)?;
-            counting(FetchAdd::new(initial), counters::settle_fetch_add, (initial, counters::fetch_add_adds))
+            Box::new(Of::<FetchAdd> {
+                settle: Some(counters::settle_fetch_add),
+                adds: Some((initial, counters::fetch_add_adds)),
+                ..Of::new(FetchAdd::new(initial))
+            })
         }
         "bounded-queue" => {
             let capacity = amount(name, "capacity", 1, parameter)?;
