@@ -44,7 +44,7 @@ Examples:
   trueline check --spec quasi-queue:2 d.jsonl           a queue that may be out of order by 2 places
   trueline check --spec queue --factor enq=0,deq=4 d.jsonl
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
-  trueline check --spec queue --notes faults.csv a.jsonl
+  trueline check --spec queue --notes faults.csv timed.jsonl
                                                         shows what happened meanwhile
   trueline check --spec queue --view page.html a.jsonl  also draws a page for a browser
   trueline check --spec queue --view pages/ recorded/   also draws a page for each history

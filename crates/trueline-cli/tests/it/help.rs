@@ -58,6 +58,8 @@ fn prepare(scratch: &Scratch, example: &str) {
             // The example names a factor for each operation, so its history must contain only these.
             "d.jsonl" => super::REJECTED.as_bytes().to_vec(),
             "foreign.jsonl" => FOREIGN.as_bytes().to_vec(),
+            "faults.csv" => b"time,event\n2,failover\n".to_vec(),
+            "timed.jsonl" => b"{\"process\":0,\"f\":\"enqueue\",\"value\":1,\"call\":1,\"return\":3}\n".to_vec(),
             "traces.json" => TRACES.as_bytes().to_vec(),
             "jepsen.log" => b"0\t:invoke\t:write\t[5 1]\n0\t:ok\t:write\t[5 1]\n".to_vec(),
             "recorded/" => {

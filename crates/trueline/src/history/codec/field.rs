@@ -8,8 +8,8 @@ use super::DEEPEST_NESTING;
 /// Strings up to this length are shared.
 const LONGEST_SHARED: usize = 64;
 
-/// The number of strings that are remembered.
-const REMEMBERED: usize = 1 << 14;
+/// The number of strings that are remembered: initially, and in a long file.
+const REMEMBERED: (usize, usize) = (1 << 6, 1 << 14);
 
 /// Shares short strings that occur again and again: names of functions, keys, and values that are written and then
 /// read.
@@ -17,7 +17,12 @@ const REMEMBERED: usize = 1 << 14;
 /// Each string has one place, given by its hash, and the string that was there before is forgotten. So a lookup takes
 /// constant time whatever the strings are, and a long file does not fill memory with strings that never occur again.
 #[derive(Debug, Default)]
-pub(super) struct Names(Vec<Option<Arc<str>>>);
+pub(super) struct Names {
+    /// A power of two of places.
+    shared: Vec<Option<Arc<str>>>,
+    /// The number of strings that were not found since the list grew.
+    new: usize,
+}
 
 impl Names {
     pub(super) fn get(&mut self, text: &str) -> Arc<str> {
@@ -34,30 +39,45 @@ impl Names {
         if text.len() > LONGEST_SHARED {
             return make();
         }
-        if self.0.is_empty() {
-            self.0.resize(REMEMBERED, None);
+        if self.new >= self.shared.len() {
+            self.grow();
         }
-        match &mut self.0[place(text)] {
+        let places = self.shared.len();
+        match &mut self.shared[hash(text) % places] {
             Some(name) if is_same(name.as_bytes(), text) => Arc::clone(name),
             other => {
                 let name = make();
                 *other = Some(Arc::clone(&name));
+                self.new += 1;
                 name
+            }
+        }
+    }
+
+    /// Makes room for more strings, up to a limit.
+    fn grow(&mut self) {
+        let (first, most) = REMEMBERED;
+        self.new = 0;
+        let places = (self.shared.len() * 4).clamp(first, most);
+        if places > self.shared.len() {
+            let old = std::mem::replace(&mut self.shared, vec![None; places]);
+            for name in old.into_iter().flatten() {
+                let place = hash(name.as_bytes()) % places;
+                self.shared[place] = Some(name);
             }
         }
     }
 }
 
-/// Returns the place of a string among those that are remembered.
 #[inline]
-fn place(text: &[u8]) -> usize {
+fn hash(text: &[u8]) -> usize {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |hash: u64, (first, last): (u64, u64)| {
         (((hash ^ first).wrapping_mul(FACTOR)).rotate_left(29) ^ last).wrapping_mul(FACTOR).rotate_left(29)
     };
     let length = text.len() as u64;
     let hash = if text.len() <= 16 { mix(length, ends(text)) } else { text.chunks(16).map(ends).fold(length, mix) };
-    usize::try_from(hash.wrapping_mul(FACTOR) >> 32).unwrap_or_default() % REMEMBERED
+    usize::try_from(hash.wrapping_mul(FACTOR) >> 32).unwrap_or_default()
 }
 
 /// Returns whether two strings are equal. Most are short, and a call of the library's function takes longer than that.

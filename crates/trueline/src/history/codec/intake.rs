@@ -3,7 +3,7 @@
 //! Most callers want a [`RawHistory`](crate::history::RawHistory): [`Plain`] keeps records and values as they are. The
 //! module `numbering` has the other way.
 
-use super::super::{Record, Value};
+use super::super::{History, Record, Value};
 
 /// Converts operations and results while a history is read.
 pub(super) trait Intake {
@@ -32,6 +32,9 @@ pub(super) trait Intake {
         result: Option<Value>,
     ) -> (Self::Op, Option<Self::Ret>);
 }
+
+/// A history that was read, with its intake.
+pub(super) type Taken<I> = (I, History<<I as Intake>::Op, <I as Intake>::Ret>);
 
 /// Keeps operations and results as they are in the file.
 #[derive(Debug, Default)]

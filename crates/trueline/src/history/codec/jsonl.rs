@@ -50,7 +50,7 @@ use super::field::{
     Kind, Names, Parsed, Unfit, annotation, named_object, quoted, read_kind, read_name, read_object, read_process,
     read_record, read_time, read_value, wrong,
 };
-use super::intake::{Intake, Plain};
+use super::intake::{Intake, Plain, Taken};
 use super::json::{LIST, Node, Object, ValueSeed, syntax_message, twice};
 use super::lines::Lines;
 use super::notes::Note;
@@ -96,7 +96,7 @@ pub(super) fn read_into<I: Intake>(
     mut input: impl BufRead,
     skew: i64,
     mut file: File<'_, I>,
-) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+) -> Result<Taken<I>, CodecError> {
     let (start, blank_lines) = document::first_byte(&mut input)?;
     if start == Some(b'[') {
         file.see(Trap::Container, blank_lines + 1, || "an array around the objects".to_owned());
@@ -447,7 +447,7 @@ pub(super) struct File<'r, I: Intake = Plain> {
 enum Content<'r, I: Intake> {
     /// No line has shown yet whether there are events or whole operations.
     Nothing(I),
-    Events(Events<'r, I>),
+    Events(Box<Events<'r, I>>),
     Operations(Operations<I>),
     /// The content is being replaced.
     Replaced,
@@ -596,7 +596,7 @@ impl<'r, I: Intake> File<'r, I> {
                 for (line, _, text) in std::mem::take(&mut self.annotations) {
                     events.annotate(line, text);
                 }
-                Content::Events(events)
+                Content::Events(Box::new(events))
             }
             Content::Nothing(intake) => Content::Operations(Operations::new(intake)),
             content => content,
@@ -646,7 +646,7 @@ impl<'r, I: Intake> File<'r, I> {
         added.transpose().map(|added| added.is_some()).map_err(|fault| fault.at(number))
     }
 
-    pub(super) fn finish(mut self, skew: i64) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+    pub(super) fn finish(mut self, skew: i64) -> Result<Taken<I>, CodecError> {
         if let (Content::Events(_), false, false) = (&self.content, self.has_times, self.notes.is_empty()) {
             return Err(CodecError::whole_file(
                 "the events have no `time`, so the places of the notes among them are unknown; log a `time` with each event, or leave the notes out",

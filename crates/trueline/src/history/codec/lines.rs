@@ -14,6 +14,9 @@ pub(super) struct Lines<R> {
     what: &'static str,
 }
 
+/// The length of a line that was added; `None` if it was not.
+type Added = Result<Option<usize>, CodecError>;
+
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(input: R, what: &'static str) -> Self {
         Self::from_line(input, what, 0)
@@ -58,10 +61,7 @@ impl<R: BufRead> Lines<R> {
 
     /// Calls `add` with the bytes from each line on, until it returns `None`, or the rest of the input has to be read
     /// first. `add` returns the length of the line that it has added, including its end. Lines are not copied.
-    pub(super) fn each_usual(
-        &mut self,
-        add: &mut dyn FnMut(u32, &[u8]) -> Result<Option<usize>, CodecError>,
-    ) -> Result<(), CodecError> {
+    pub(super) fn each_usual(&mut self, add: &mut dyn FnMut(u32, &[u8]) -> Added) -> Result<(), CodecError> {
         loop {
             let buffer = match self.input.fill_buf() {
                 Ok(buffer) => buffer,

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io::{BufRead, Read};
 
-use super::super::{History, RawHistory};
-use super::intake::{Intake, Plain};
+use super::super::RawHistory;
+use super::intake::{Intake, Plain, Taken};
 use super::jsonl::{self, File};
 #[cfg(feature = "named")]
 use super::numbering::{NumberedHistory, Numbering, Numbers, Unnumbered, numbered};
@@ -39,9 +39,6 @@ impl fmt::Debug for Source<'_> {
             .finish_non_exhaustive()
     }
 }
-
-/// A history that was read into a file of lines, with the intake.
-type Taken<I> = (I, History<<I as Intake>::Op, <I as Intake>::Ret>);
 
 impl Source<'_> {
     /// Reads the history.

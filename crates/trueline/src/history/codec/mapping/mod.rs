@@ -74,14 +74,14 @@ mod source;
 mod time;
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead, Read};
+use std::io::{BufRead, ErrorKind, Read};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::super::{History, RawHistory, Value};
+use super::super::{RawHistory, Value};
 use super::field::{Names, Parsed, Unfit, quoted, shorten, wrong};
-use super::intake::Intake;
+use super::intake::{Intake, Taken};
 use super::json::{self, Node, Object, syntax_message};
 use super::jsonl::{Fields, File};
 use super::lines::Lines;
@@ -423,9 +423,15 @@ impl Mapping {
         skew: i64,
         file: File<'_, I>,
         warnings: &mut Vec<String>,
-    ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
-        let start = input.fill_buf().map_err(|error| CodecError::io(0, error))?;
-        if start.starts_with(detect::PARQUET) {
+    ) -> Result<Taken<I>, CodecError> {
+        let is_parquet = loop {
+            match input.fill_buf() {
+                Ok(start) => break start.starts_with(detect::PARQUET),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(CodecError::io(0, error)),
+            }
+        };
+        if is_parquet {
             return self.read_parquet(input, skew, file, warnings);
         }
         if self.has_columns {
@@ -477,7 +483,7 @@ impl Mapping {
         _: i64,
         _: File<'_, I>,
         _: &mut Vec<String>,
-    ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+    ) -> Result<Taken<I>, CodecError> {
         Err(CodecError::whole_file(super::NO_PARQUET))
     }
 
@@ -489,7 +495,7 @@ impl Mapping {
         skew: i64,
         file: File<'_, I>,
         warnings: &mut Vec<String>,
-    ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+    ) -> Result<Taken<I>, CodecError> {
         // The description of the columns is at the end of the file.
         let mut content = Vec::new();
         input.read_to_end(&mut content).map_err(|error| CodecError::io(0, error))?;
@@ -564,7 +570,7 @@ impl Mapping {
         skew: i64,
         file: File<'_, I>,
         warnings: &mut Vec<String>,
-    ) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+    ) -> Result<Taken<I>, CodecError> {
         let mut first = Vec::new();
         (&mut input)
             .take(LONGEST_LINE as u64)
@@ -675,7 +681,7 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
         self.file.add_quick(line, quick)
     }
 
-    fn finish(mut self, skew: i64, warnings: &mut Vec<String>) -> Result<(I, History<I::Op, I::Ret>), CodecError> {
+    fn finish(mut self, skew: i64, warnings: &mut Vec<String>) -> Result<Taken<I>, CodecError> {
         let missing = self.missing.describe(self.mapping.source("result"));
         for warning in &missing {
             self.file.see(Trap::NoResult, 0, || warning.clone());
