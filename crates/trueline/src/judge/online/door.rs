@@ -111,14 +111,23 @@ pub(super) struct Typed<S: Spec + ?Sized> {
     free: Vec<u32>,
     rets: Items<S::Ret>,
     states: Items<S::State>,
+    /// Whether operations with different keys are in this part. Those with a key then leave the others' part of the state
+    /// unchanged, so that they are not blind, and the state after them is not fixed.
+    is_whole: bool,
     /// The heap memory of the states, in bytes.
     heap: usize,
 }
 
 impl<S: Spec + ?Sized> Typed<S> {
-    pub(super) fn new(spec: &S) -> Self {
-        let mut new =
-            Self { ops: Vec::new(), free: Vec::new(), rets: Items::default(), states: Items::default(), heap: 0 };
+    pub(super) fn new(spec: &S, is_whole: bool) -> Self {
+        let mut new = Self {
+            ops: Vec::new(),
+            free: Vec::new(),
+            rets: Items::default(),
+            states: Items::default(),
+            is_whole,
+            heap: 0,
+        };
         new.states.number(spec.initial());
         new
     }
@@ -127,7 +136,7 @@ impl<S: Spec + ?Sized> Typed<S> {
     pub(super) fn add(&mut self, spec: &S, op: S::Op) -> (u32, Kind) {
         let kind = if spec.observes(&op, None) {
             Kind::Observer
-        } else if spec.overwrites(&op, None) && has_one_result(spec, &op) {
+        } else if self.concerns_all(spec, &op) && spec.overwrites(&op, None) && has_one_result(spec, &op) {
             Kind::Blind
         } else {
             Kind::Other
@@ -138,6 +147,16 @@ impl<S: Spec + ?Sized> Typed<S> {
         });
         self.ops[number as usize] = Some(op);
         (number, kind)
+    }
+
+    /// Returns whether an operation has to do with all of the part's state.
+    fn concerns_all(&self, spec: &S, op: &S::Op) -> bool {
+        !self.is_whole || spec.key(op, None).is_none()
+    }
+
+    /// Returns whether operations with different keys are in this part.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// Returns the number of a result.
@@ -194,7 +213,8 @@ impl<S: Spec + ?Sized> Door for Opened<'_, S> {
     }
 
     fn is_fixed(&self, op: u32, ret: u32) -> bool {
-        self.spec.leads_to(self.typed.op(op), self.typed.ret_of(ret)).is_some()
+        let known = self.typed.op(op);
+        self.typed.concerns_all(self.spec, known) && self.spec.leads_to(known, self.typed.ret_of(ret)).is_some()
     }
 
     fn hash(&self, op: u32) -> u64 {

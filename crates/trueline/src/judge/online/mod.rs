@@ -172,7 +172,8 @@ impl<'s, S: Spec + ?Sized> Online<'s, S> {
         };
         if part == next {
             self.parts.push(Part::new(self.commutes));
-            self.doors.push(Typed::new(self.spec));
+            let is_whole = matches!(self.objects.get(&object), Some(Division::Whole(_)));
+            self.doors.push(Typed::new(self.spec, is_whole));
             self.bytes.push(0);
         }
         Some((part, part == next))
@@ -290,7 +291,7 @@ impl<'s, S: Spec + ?Sized> Online<'s, S> {
 
     /// Frees the memory of a part that is decided.
     fn end(&mut self, at: usize) {
-        self.doors[at] = Typed::new(self.spec);
+        self.doors[at] = Typed::new(self.spec, self.doors[at].is_whole());
         self.weigh(at);
     }
 
