@@ -490,6 +490,7 @@ fn write_columns(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::Random;
     use crate::history::codec::{self, Format, Mapping, Target};
 
     /// Writes rows with this schema, by the writer of the same crate that reads them.
@@ -591,7 +592,7 @@ mod tests {
         let history = codec::read(EVENTS.as_bytes(), Format::Jsonl).expect("a history");
         let mut written = Vec::new();
         codec::write(&history, Target::Parquet, &mut written).expect("it can hold it");
-        let mut random = crate::drive::Random::new(3);
+        let mut random = Random::new(3);
         let length = u32::try_from(written.len()).expect("short");
         let mut bad = 0;
         for _ in 0..500 {
