@@ -408,7 +408,7 @@ fn a_history_is_the_same_if_its_records_are_not_kept() {
                 continue;
             }
             let at = *random.pick(&places);
-            let new: &str = *random.pick(&words);
+            let new = *random.pick(&words);
             text.replace_range(at..at + old.len(), new);
         }
         for name in ["map", "kv", "register"] {

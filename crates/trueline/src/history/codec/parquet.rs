@@ -200,9 +200,7 @@ impl Column {
     /// Converts a cell, or returns a message.
     fn node(&self, field: Field, names: &mut Names) -> Result<Node, String> {
         let name = || quoted(&self.name);
-        let field =
-            node(field, names, DEEPEST_NESTING).map_err(|message| format!("the column `{}` {message}", name()))?;
-        match field {
+        match node(field, names, DEEPEST_NESTING) {
             Node::Value(Ok(Value::Text(text))) if self.is_json => json::value(&text).map(Node::Value).map_err(|error| {
                 format!(
                     "the column `{}` has the type JSON, but this is not JSON ({error}); correct it, or write a text",
@@ -282,7 +280,10 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Codec
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     let message = match done {
         Ok(Ok(done)) => return Ok(done),
-        Ok(Err(ParquetError::NYI(what))) => {
+        // A compression that is not supported is an error of the general kind.
+        Ok(Err(ParquetError::NYI(what) | ParquetError::General(what)))
+            if what.contains("not implemented") || what.starts_with("Disabled feature") =>
+        {
             format!(
                 "this Parquet file has something that is not supported ({what}); write it with the compression none, snappy, gzip or lz4"
             )
@@ -293,8 +294,8 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Codec
     Err(CodecError::whole_file(message))
 }
 
-/// Converts a field, with groups and lists nested at most `depth` deep. An error completes the sentence "the column ..".
-fn node(field: Field, names: &mut Names, depth: usize) -> Result<Node, String> {
+/// Converts a field, with groups and lists nested at most `depth` deep.
+fn node(field: Field, names: &mut Names, depth: usize) -> Node {
     let int = |int: i64| Ok(Value::Int(int));
     let value: Parsed = match field {
         Field::Null => Ok(Value::Null),
@@ -318,27 +319,25 @@ fn node(field: Field, names: &mut Names, depth: usize) -> Result<Node, String> {
         Field::Str(text) => Ok(Value::Text(names.get(&text))),
         Field::Bytes(bytes) => match std::str::from_utf8(bytes.data()) {
             Ok(text) => Ok(Value::Text(names.get(text))),
-            Err(_) => {
-                return Err("has bytes that are not text; write them as text, such as hexadecimal digits".to_owned());
-            }
+            Err(_) => Err(Unfit::Other("bytes that are not text")),
         },
-        Field::Decimal(_) => return Err("has decimal numbers; write integers or texts".to_owned()),
+        Field::Decimal(_) => Err(Unfit::Other("a decimal number")),
         Field::Group(_) | Field::ListInternal(_) | Field::MapInternal(_) if depth == 0 => Err(Unfit::Deep),
-        Field::Group(row) => return group(row, names, depth).map(Node::Object),
+        Field::Group(row) => return Node::Object(group(row, names, depth)),
         Field::ListInternal(list) => {
             let items = list.elements().iter().cloned().map(|item| node(item, names, depth - 1));
-            return Ok(listed(items.collect::<Result<_, _>>()?));
+            return listed(items.collect());
         }
         Field::MapInternal(map) => {
             let mut pairs = Vec::new();
             for (key, value) in map.entries() {
                 let pair = [key.clone(), value.clone()].map(|item| node(item, names, depth - 1));
-                pairs.push(listed(pair.into_iter().collect::<Result<_, _>>()?));
+                pairs.push(listed(pair.into()));
             }
-            return Ok(listed(pairs));
+            return listed(pairs);
         }
     };
-    Ok(Node::Value(value))
+    Node::Value(value)
 }
 
 /// Returns the node of a list.
@@ -349,12 +348,12 @@ fn listed(items: Vec<Node>) -> Node {
     Node::List(items)
 }
 
-fn group(row: Row, names: &mut Names, depth: usize) -> Result<Object, String> {
+fn group(row: Row, names: &mut Names, depth: usize) -> Object {
     let mut fields = Vec::new();
     for (name, field) in row.into_columns() {
-        fields.push((names.get(&name), node(field, names, depth - 1)?));
+        fields.push((names.get(&name), node(field, names, depth - 1)));
     }
-    Ok(Object::of_row(fields))
+    Object::of_row(fields)
 }
 
 fn nanoseconds(time: i64, unit: i64) -> Parsed {
@@ -491,6 +490,7 @@ fn write_columns(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::Random;
     use crate::history::codec::{self, Format, Mapping, Target};
 
     /// Writes rows with this schema, by the writer of the same crate that reads them.
@@ -567,7 +567,7 @@ mod tests {
     #[test]
     fn groups_lists_and_maps() {
         let group = Row::new(vec![("a".to_owned(), Field::Long(1)), ("b".to_owned(), Field::Null)]);
-        let Node::Object(object) = node(Field::Group(group), &mut Names::default(), 4).expect("a group") else {
+        let Node::Object(object) = node(Field::Group(group), &mut Names::default(), 4) else {
             panic!("a group is an object");
         };
         assert!(matches!(object.get("a"), Some(Node::Value(Ok(Value::Int(1))))));
@@ -579,10 +579,11 @@ mod tests {
             (Field::TimestampMillis(-2), "Value(Ok(-2000000))"),
             (Field::TimestampMicros(i64::MAX), "Value(Err(Big(None)))"),
         ] {
-            let node = node(field, &mut Names::default(), 4).expect("it is read");
+            let node = node(field, &mut Names::default(), 4);
             assert_eq!(format!("{node:?}"), expected);
         }
-        assert!(node(Field::Bytes(ByteArray::from(vec![0xff])), &mut Names::default(), 4).is_err());
+        let bytes = node(Field::Bytes(ByteArray::from(vec![0xff])), &mut Names::default(), 4).into_value();
+        assert_eq!(bytes, Err(Unfit::Other("bytes that are not text")));
     }
 
     /// Changes bytes of a valid file at random: the result must be a history or an error.
@@ -591,7 +592,7 @@ mod tests {
         let history = codec::read(EVENTS.as_bytes(), Format::Jsonl).expect("a history");
         let mut written = Vec::new();
         codec::write(&history, Target::Parquet, &mut written).expect("it can hold it");
-        let mut random = crate::drive::Random::new(3);
+        let mut random = Random::new(3);
         let length = u32::try_from(written.len()).expect("short");
         let mut bad = 0;
         for _ in 0..500 {

@@ -159,33 +159,37 @@ impl<'a> Quick<'a> {
 
 #[cfg(feature = "parquet")]
 impl<'a> Quick<'a> {
+    /// Returns the number of a field, for [`set`](Self::set).
+    pub(super) fn field(name: &str) -> Option<u16> {
+        field::of(name.as_bytes())
+    }
+
     /// Sets a field; null means that it is absent, except for `value` and `result`. Returns whether the field has a
     /// usual value.
-    pub(super) fn set(&mut self, field: &str, scalar: Scalar<'a>) -> bool {
-        let int = |scalar: &Scalar<'_>| if let Scalar::Int(int) = scalar { Some(*int) } else { None };
+    pub(super) fn set(&mut self, field: u16, scalar: Scalar<'a>) -> bool {
         match (field, scalar) {
-            ("value", scalar) => self.value = Some(scalar),
-            ("result", scalar) => self.result = Some(scalar),
+            (field::VALUE, scalar) => self.value = Some(scalar),
+            (field::RESULT, scalar) => self.result = Some(scalar),
             (_, Scalar::Null) => {}
-            ("key", scalar) => self.key = Some(scalar),
-            ("type", Scalar::Text(b"invoke")) => self.kind = Some(Kind::Invoke),
-            ("type", Scalar::Text(b"ok")) => self.kind = Some(Kind::Ok),
-            ("type", Scalar::Text(b"fail")) => self.kind = Some(Kind::Fail),
-            ("type", Scalar::Text(b"info")) => self.kind = Some(Kind::Info),
-            ("f", Scalar::Text(f)) => self.f = Some(f),
-            ("object", Scalar::Text(name)) => {
+            (field::KEY, scalar) => self.key = Some(scalar),
+            (field::TYPE, Scalar::Text(b"invoke")) => self.kind = Some(Kind::Invoke),
+            (field::TYPE, Scalar::Text(b"ok")) => self.kind = Some(Kind::Ok),
+            (field::TYPE, Scalar::Text(b"fail")) => self.kind = Some(Kind::Fail),
+            (field::TYPE, Scalar::Text(b"info")) => self.kind = Some(Kind::Info),
+            (field::F, Scalar::Text(f)) => self.f = Some(f),
+            (field::OBJECT, Scalar::Text(name)) => {
                 self.object = plain_name(name);
                 return self.object.is_some();
             }
-            ("process", scalar) => {
-                self.process = int(&scalar).and_then(|process| u32::try_from(process).ok());
+            (field::PROCESS, Scalar::Int(process)) => {
+                self.process = u32::try_from(process).ok();
                 return self.process.is_some();
             }
-            ("call", Scalar::Int(int)) => self.call = Some(int),
-            ("return", Scalar::Int(int)) => self.ret = Some(int),
-            ("id", Scalar::Int(int)) => self.id = Some(int),
-            ("version", Scalar::Int(int)) => self.version = Some(int),
-            ("time", Scalar::Int(int)) => self.time = Some(int),
+            (field::CALL, Scalar::Int(int)) => self.call = Some(int),
+            (field::RETURN, Scalar::Int(int)) => self.ret = Some(int),
+            (field::ID, Scalar::Int(int)) => self.id = Some(int),
+            (field::VERSION, Scalar::Int(int)) => self.version = Some(int),
+            (field::TIME, Scalar::Int(int)) => self.time = Some(int),
             _ => return false,
         }
         true

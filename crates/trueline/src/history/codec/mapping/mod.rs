@@ -85,6 +85,10 @@ use super::intake::{Intake, Taken};
 use super::json::{self, Node, Object, syntax_message};
 use super::jsonl::{Fields, File};
 use super::lines::Lines;
+#[cfg(feature = "parquet")]
+use super::parquet::{Cell, FlatRow, Rows};
+#[cfg(feature = "parquet")]
+use super::quick::{Quick, Scalar};
 use super::survey::{Remarks, Trap};
 use super::{CodecError, LONGEST_LINE, detect, document, table};
 
@@ -499,7 +503,7 @@ impl Mapping {
         // The description of the columns is at the end of the file.
         let mut content = Vec::new();
         input.read_to_end(&mut content).map_err(|error| CodecError::io(0, error))?;
-        let rows = super::parquet::Rows::open(content)?;
+        let rows = Rows::open(content)?;
         let mut named = self.with_columns(&rows.columns())?;
         named.values = Values::Typed;
         let is_surveyed = file.is_surveyed();
@@ -510,7 +514,8 @@ impl Mapping {
         }
         // Rows of the usual form are added without an object for each.
         let columns = rows.columns();
-        let slots = FIELDS.map(|ours| columns.iter().position(|name| **name == *ours));
+        let slots = columns.iter().enumerate().filter_map(|(column, name)| Some((Quick::field(name)?, column)));
+        let slots: Vec<(u16, usize)> = slots.collect();
         let is_plain = !is_surveyed && named.has_only_same_names();
         let mut names = Names::default();
         rows.each_flat(&mut |number, row| {
@@ -634,26 +639,16 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
         }
     }
 
-    /// Adds a row whose columns have trueline's names, if it has the usual form; `slots` has the column of each field.
+    /// Adds a row whose columns have trueline's names, if it has the usual form; `slots` has the fields and their columns.
     /// Returns whether it was added. The result is the same as that of [`add`](Self::add).
     #[cfg(feature = "parquet")]
-    fn add_quickly(
-        &mut self,
-        line: u32,
-        row: &super::parquet::FlatRow<'_>,
-        slots: &[Option<usize>; FIELDS.len()],
-    ) -> Result<bool, CodecError> {
-        use super::parquet::Cell;
-        use super::quick::{Quick, Scalar};
-
+    fn add_quickly(&mut self, line: u32, row: &FlatRow<'_>, slots: &[(u16, usize)]) -> Result<bool, CodecError> {
         if !self.processes.is_empty() {
             return Ok(false);
         }
         let mut quick = Quick::default();
-        for (ours, slot) in FIELDS.into_iter().zip(slots) {
-            let Some(slot) = *slot else { continue };
-            let cell = row.cell(slot);
-            let scalar = match cell {
+        for (field, column) in slots {
+            let scalar = match row.cell(*column) {
                 Cell::Null => Scalar::Null,
                 Cell::Bool(bool) => Scalar::Bool(bool),
                 Cell::Int(int) => Scalar::Int(int),
@@ -664,7 +659,7 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
                 },
                 Cell::Text(_) => return Ok(false),
             };
-            if !quick.set(ours, scalar) {
+            if !quick.set(*field, scalar) {
                 return Ok(false);
             }
         }
