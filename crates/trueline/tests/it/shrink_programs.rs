@@ -400,7 +400,7 @@ fn a_report_says_that_a_run_did_not_fail_again() {
     let fails = Arc::new(AtomicBool::new(true));
     let test = trueline::test(|| ())
         .model(())
-        .operation("read", (), move |(), ()| u8::from(fails.swap(false, Relaxed)), |(), ()| 0)
+        .operation("read", (), move |_, ()| u8::from(fails.swap(false, Relaxed)), |(), ()| 0)
         .runs(1)
         .shrink_for(Duration::from_millis(100))
         .forgetful();
