@@ -198,6 +198,13 @@ fn compare(subject: &Subject, random: &mut Random, length: Length, limits: Optio
     let possible: Vec<&Record> = subject.calls.iter().filter(|record| !is_fresh || reads_or_writes(record)).collect();
     let calls: Vec<&Record> = (0..3 + random.below(6)).map(|_| *random.pick(&possible)).collect();
     let most = if length == Length::Long { 300 } else { 8 + random.below(if is_fresh { 60 } else { 28 }) };
+    // If the first operation of each object spans keys, all keys are judged together.
+    let spans = |record: &&Record| {
+        let is_long = matches!(&record.value, Value::List(accesses) if accesses.len() == 2);
+        matches!(&*record.f, "size" | "clear") || is_long && spec.info().name == "multi-register"
+    };
+    let spanning: Vec<&Record> = subject.calls.iter().filter(spans).collect();
+    let mut are_first = vec![!spanning.is_empty() && random.chance(1, 2); ids.len()];
     let mut online = Online::default();
     for at in 0..most {
         let before = (length == Length::Long).then(|| builder.clone());
@@ -245,6 +252,9 @@ fn compare(subject: &Subject, random: &mut Random, length: Length, limits: Optio
                     record.value = Value::Int(i64::from(100 + at));
                 }
                 let object = random.below(u32::try_from(ids.len()).expect("few")) as usize;
+                if std::mem::take(&mut are_first[object]) {
+                    record = (*random.pick(&spanning)).clone();
+                }
                 let call = live.call(ids[object].0, ProcessId(id), record.clone(), 1).expect("it is right");
                 // If an operation that spans keys is the first of its object, all operations are judged together. Otherwise
                 // the object cannot be judged online.
@@ -352,4 +362,23 @@ fn soak() {
     let few = LiveLimits { configurations: 40, memory: usize::MAX };
     let count = compare_all(histories / 4, 1 << 33, Length::Short, Some(few));
     println!("{count:?}");
+}
+
+#[test]
+fn a_write_leaves_other_keys_unchanged_where_keys_are_judged_together() {
+    let spec = registry::spec("map", Options::new()).expect("it exists");
+    let mut live = spec.live(LiveLimits::default()).expect("it is judged online");
+    let record = |f: &str, key: Option<i64>, value| Record { f: f.into(), key: key.map(Value::Int), value };
+    let call = |live: &mut Live<'_>, process, record| {
+        live.call(0, ProcessId(process), record, 1).expect("it is right").expect("keys are judged together")
+    };
+    let size = call(&mut live, 0, record("size", None, Value::Null));
+    assert_eq!(live.ret(size, &Value::Int(0), 1), Ok(LiveEffect::Nothing));
+    let one = call(&mut live, 0, record("put", Some(1), Value::Int(5)));
+    let two = call(&mut live, 1, record("put", Some(2), Value::Int(6)));
+    assert_eq!(live.ret(one, &Value::Null, 1), Ok(LiveEffect::Nothing));
+    assert_eq!(live.ret(two, &Value::Null, 1), Ok(LiveEffect::Nothing));
+    let get = call(&mut live, 0, record("get", Some(2), Value::Null));
+    let effect = live.ret(get, &Value::Null, 1).expect("it can return that");
+    assert!(matches!(&effect, LiveEffect::Rejected { allowed, .. } if *allowed == ["6"]), "{effect:?}");
 }
