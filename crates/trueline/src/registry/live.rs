@@ -243,7 +243,8 @@ impl<'f, F: Family> LiveFamily<'f, F> {
             Effect::Undecided(why) => LiveEffect::Undecided { key: self.key_of(op), why },
             Effect::Rejected { allowed, are_all } => {
                 let mut allowed: Vec<String> = allowed.iter().map(F::Notation::show_ret).collect();
-                allowed.sort_unstable();
+                // As in the evidence of a whole history: shorter ones first, so that numbers ascend.
+                allowed.sort_unstable_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
                 allowed.dedup();
                 LiveEffect::Rejected { key: self.key_of(op), allowed, are_all }
             }
