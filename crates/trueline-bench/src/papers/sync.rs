@@ -171,7 +171,10 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 },
             },
         ],
-        why: None,
+        why: Some(
+            "The time to find a fault varies by chance, and a quick run has only a few observations of each point, here beside other \
+             programs (see the load). Such means differ by more than the factors of these rules: they need the full method.",
+        ),
     },
     Experiment {
         id: "sync-fig12",
@@ -256,7 +259,10 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 },
             },
         ],
-        why: None,
+        why: Some(
+            "A quick run has one or two observations of these points, here beside other programs (see the load), and the fault is found \
+             after times that vary by chance: the rule needs the full method.",
+        ),
     },
     Experiment {
         id: "sync-fig14",

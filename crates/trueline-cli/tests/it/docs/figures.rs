@@ -163,7 +163,9 @@ fn benchmarks_and_variables_exist() {
     let commands = fs::read_to_string(root().join("crates/trueline-bench/src/main.rs")).expect("it is there");
     let read = |path: &str| fs::read_to_string(root().join(path)).expect("it is there");
     // The variables of tests, and those of the project itself.
-    let variables = read("crates/trueline/src/test/environment.rs") + &read("crates/trueline/tests/it/happens.rs");
+    let variables = read("crates/trueline/src/test/environment.rs")
+        + &read("crates/trueline/tests/it/happens.rs")
+        + &read("crates/trueline-bench/src/papers/horn.rs");
     let command = Regex::new(r"-p trueline-bench (?:--features \S+ )?-- ([a-z-]+)").expect("a pattern");
     let variable = Regex::new(r"TRUELINE_[A-Z]+").expect("a pattern");
     let (mut faults, mut seen) = (Vec::new(), (0, 0));
