@@ -354,8 +354,10 @@ fn what_is_forgotten_leads_to_no_rejection() {
 #[ignore = "takes minutes"]
 fn soak() {
     let histories = std::env::var("TRUELINE_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(100_000);
-    let count = compare_all(histories, 1 << 32, Length::Short, None);
+    // With the default limits, a few histories with many unknown outcomes remain undecided.
+    let count = compare_all(histories, 1 << 32, Length::Short, Some(LiveLimits::default()));
     println!("{count:?}");
+    assert!(count.undecided * 1000 <= count.rejected, "{count:?}");
     let few = LiveLimits { configurations: 300, memory: usize::MAX };
     let count = compare_all(histories / 40, 1 << 34, Length::Long, Some(few));
     println!("{count:?}");
