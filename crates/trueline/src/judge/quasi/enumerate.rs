@@ -1,9 +1,8 @@
 //! The paper's algorithm: enumerates all sequentializations, and all quasi-permutations of each.
 //!
-//! Zhang, Chattopadhyay & Wang, *Round-Up*, algorithms 1 and 2, with the optimizations of section VI-C, each of which
-//! can be switched on and off: (1) equal serial histories are kept only once
-//! ([`SerialList::without_duplicates`](super::SerialList::without_duplicates)); (2) a history that was judged before is
-//! not judged again; (3) a sequentialization or a permutation that was tried before, in whichever history, is skipped.
+//! Zhang, Chattopadhyay & Wang, *Round-Up*, algorithms 1 and 2, with the third optimization of section VI-C, which can
+//! be switched off: a sequentialization or a permutation that was tried before, in any history, is skipped. The other
+//! two keep equal serial histories only once (`serial_list.rs`), and do not judge a history again (`round_up.rs`).
 //!
 //! Departures from the paper:
 //! - Lines 17 to 19 of algorithm 1 separate the first two calls that overlap, and put one of them before all others. If
@@ -18,49 +17,14 @@
 //! # Complexity
 //! The number of linear extensions times the number of permutations, both of which are exponential.
 
-use std::time::Instant;
+use hashbrown::HashSet;
 
-use hashbrown::{HashMap, HashSet};
-
-use super::super::Budget;
 use super::super::search::automaton::{Automaton, Step};
 use super::super::search::{Meter, StateId, hash};
 use super::in_place::Serial;
 use super::permutations::Permutations;
-use super::semantics::Semantics;
 use super::task::{QuasiFound, QuasiTask};
-use super::{By, judge_typed};
-use crate::history::{EventKind, History};
-use crate::spec::Spec;
-use crate::verdict::{Judgment, LimitKind, Stats, Verdict};
-
-/// The paper's second and third optimizations; the first is
-/// [`SerialList::without_duplicates`](super::SerialList::without_duplicates).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Optimizations {
-    /// (2) Do not judge a history again.
-    pub histories: bool,
-    /// (3) Skip sequentializations and permutations that were tried before.
-    pub sequences: bool,
-}
-
-impl Default for Optimizations {
-    fn default() -> Self {
-        Self::all()
-    }
-}
-
-impl Optimizations {
-    /// Returns the settings with both optimizations.
-    pub const fn all() -> Self {
-        Self { histories: true, sequences: true }
-    }
-
-    /// Returns the settings without optimizations.
-    pub const fn none() -> Self {
-        Self { histories: false, sequences: false }
-    }
-}
+use crate::verdict::LimitKind;
 
 /// The sequences that were tried and failed.
 #[derive(Clone, Debug, Default)]
@@ -312,111 +276,5 @@ impl Enumeration<'_, '_, '_> {
             heads[class] -= 1;
         }
         Ok(is_done)
-    }
-}
-
-/// An operation with its result.
-type Pair<S> = (<S as Spec>::Op, Option<<S as Spec>::Ret>);
-
-/// Round-Up: judges histories of one program one after the other by the paper's algorithm, and remembers which
-/// sequences failed.
-///
-/// ```
-/// use trueline::history::History;
-/// use trueline::judge::Budget;
-/// use trueline::judge::quasi::{Optimizations, RoundUp, Semantics};
-/// use trueline::spec::{Queue, QueueOp, QueueRet};
-///
-/// let mut builder = History::builder();
-/// for value in 1..=3 {
-///     builder.call(0, QueueOp::Enqueue(value))?;
-///     builder.ret(0, QueueRet::Done)?;
-/// }
-/// for value in [3, 2, 1] {
-///     builder.call(0, QueueOp::Dequeue)?;
-///     builder.ret(0, QueueRet::Value(Some(value)))?;
-/// }
-/// let history = builder.finish();
-/// let semantics = Semantics::whole_domain(1);
-/// let queue = Queue::new();
-/// let mut round_up = RoundUp::new(&queue, &semantics, Optimizations::all());
-/// let judgment = round_up.check(&history, &Budget::unlimited());
-/// assert!(judgment.verdict.is_rejected());
-/// assert_eq!((judgment.stats.sequentializations, judgment.stats.permutations), (1, 13));
-/// // The second time there is nothing left to do.
-/// let judgment = round_up.check(&history, &Budget::unlimited());
-/// assert!(judgment.verdict.is_rejected());
-/// assert_eq!((judgment.stats.sequentializations, judgment.stats.permutations), (0, 0));
-/// # Ok::<(), trueline::history::HistoryError>(())
-/// ```
-pub struct RoundUp<'a, S: Spec> {
-    spec: &'a S,
-    semantics: &'a Semantics<'a, S::Op, S::Ret>,
-    optimizations: Optimizations,
-    numbers: HashMap<Pair<S>, u32, hash::Builder>,
-    looked: Looked,
-    judged: HashMap<Vec<(u32, u32)>, Verdict<S::Ret>, hash::Builder>,
-}
-
-impl<S: Spec> std::fmt::Debug for RoundUp<'_, S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RoundUp").field("semantics", self.semantics).finish_non_exhaustive()
-    }
-}
-
-impl<'a, S: Spec> RoundUp<'a, S> {
-    /// Returns a checker that has not judged any history yet.
-    pub fn new(spec: &'a S, semantics: &'a Semantics<'a, S::Op, S::Ret>, optimizations: Optimizations) -> Self {
-        Self {
-            spec,
-            semantics,
-            optimizations,
-            numbers: HashMap::default(),
-            looked: Looked::new(optimizations.sequences),
-            judged: HashMap::default(),
-        }
-    }
-
-    /// Judges one more history.
-    ///
-    /// # Panics
-    /// Panics if the specification contradicts itself, so that a witness that was found cannot be replayed.
-    pub fn check(&mut self, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
-        let started = Instant::now();
-        let mut number = |pair: Pair<S>| {
-            let next = u32::try_from(self.numbers.len()).expect("memory runs out before 2^32 of them");
-            *self.numbers.entry(pair).or_insert(next)
-        };
-        let numbers: Vec<u32> = history
-            .operations()
-            .iter()
-            .map(|operation| number((operation.op.clone(), operation.outcome.result().cloned())))
-            .collect();
-        let of_event = |event: &crate::history::Event| match event.kind() {
-            EventKind::Call => (history[event.op()].process.0, numbers[event.op().index()]),
-            EventKind::Return => (history[event.op()].process.0, u32::MAX),
-        };
-        let mut identity: Vec<(u32, u32)> = history.events().iter().map(of_event).collect();
-        // Histories that differ only in their objects are different too.
-        identity.extend(history.operations().iter().map(|operation| (operation.object.0, u32::MAX)));
-        if let Some(verdict) = self.judged.get(&identity).filter(|_| self.optimizations.histories) {
-            let stats = Stats {
-                algorithm: "enumerate".to_owned(),
-                criterion: Some(self.semantics.to_string()),
-                partitions: history.object_count(),
-                elapsed: started.elapsed(),
-                ..Stats::default()
-            };
-            return Judgment { verdict: verdict.clone(), stats };
-        }
-        let looked = &mut self.looked;
-        let judgment = judge_typed(self.spec, history, self.semantics, budget, &mut |mut judge| {
-            let verdict = judge.judge(&mut By::Enumerate { numbers: &numbers, looked });
-            judge.judgment(verdict, "enumerate", started)
-        });
-        if self.optimizations.histories && !matches!(judgment.verdict, Verdict::Unknown(_)) {
-            self.judged.insert(identity, judgment.verdict.clone());
-        }
-        judgment
     }
 }

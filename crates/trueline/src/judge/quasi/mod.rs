@@ -81,30 +81,37 @@
 //! | algorithm | |
 //! |---|---|
 //! | [search](QuasiAlgorithm::Search) | one search for `s''`, which determines `s'`; for (C), a search for both |
-//! | [enumerate](QuasiAlgorithm::Enumerate) | the paper's: all `s'`, and all `s''` of each; see also [`RoundUp`] |
+//! | [enumerate](QuasiAlgorithm::Enumerate) | the paper's: all `s'`, and all `s''` of each |
 //! | [brute force](QuasiAlgorithm::Brute) | the definition, for tests |
 
 mod brute;
 mod enumerate;
 mod in_place;
+#[cfg_attr(not(feature = "papers"), expect(unreachable_pub, reason = "exported with the feature `papers`"))]
 mod permutations;
+#[cfg(feature = "papers")]
+mod round_up;
 mod search;
 mod seen;
 mod semantics;
-#[doc(hidden)]
+#[cfg(feature = "papers")]
+mod serial_list;
+#[cfg(feature = "papers")]
 pub mod strict;
 mod task;
 
 use std::borrow::Cow;
 use std::time::Instant;
 
-#[doc(hidden)]
-pub use enumerate::{Optimizations, RoundUp};
-#[doc(hidden)]
+#[cfg(feature = "papers")]
 pub use permutations::Permutations;
-pub use semantics::{Factors, Pending, Semantics};
+#[cfg(feature = "papers")]
+pub use round_up::{Optimizations, RoundUp};
 #[doc(hidden)]
-pub use semantics::{SerialHistories, SerialList};
+pub use semantics::SerialHistories;
+pub use semantics::{Factors, Pending, Semantics};
+#[cfg(feature = "papers")]
+pub use serial_list::SerialList;
 
 use super::erased::{Case, Typed};
 use super::frame::Frame;

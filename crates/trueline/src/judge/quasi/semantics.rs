@@ -1,13 +1,8 @@
 //! The variants of quasi linearizability: the classes of operations, their factors, and which orders are legal.
 
 use std::fmt::{self, Write as _};
-use std::hash::Hash;
 
-use hashbrown::HashSet;
-
-use super::super::search::hash;
 use crate::history::{History, OpId};
-use crate::spec::Spec;
 
 /// A function that returns whether an operation with its result belongs to a class.
 type Member<'a, Op, Ret> = Box<dyn Fn(&Op, Option<&Ret>) -> bool + Send + Sync + 'a>;
@@ -109,123 +104,6 @@ pub trait SerialHistories<Op, Ret>: Sync {
 impl<Op, Ret, F: Fn(&[(&Op, &Ret)]) -> bool + Sync> SerialHistories<Op, Ret> for F {
     fn contains(&self, sequence: &[(&Op, &Ret)]) -> bool {
         self(sequence)
-    }
-}
-
-/// An explicit list of serial histories, which are compared one by one: the first phase of Round-Up.
-///
-/// ```
-/// use trueline::judge::quasi::{SerialHistories, SerialList};
-/// use trueline::spec::{Queue, QueueOp, QueueRet};
-///
-/// // Figure 2 of the paper: 1 and 2 are put in; a thread adds 3, another adds 4 and takes one; then three are taken.
-/// let before = [QueueOp::Enqueue(1), QueueOp::Enqueue(2)];
-/// let threads = [vec![QueueOp::Enqueue(3)], vec![QueueOp::Enqueue(4), QueueOp::Dequeue]];
-/// let after = [QueueOp::Dequeue, QueueOp::Dequeue, QueueOp::Dequeue];
-/// let list = SerialList::of_program(&Queue::new(), &before, &threads, &after);
-/// assert_eq!(list.len(), 3);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SerialList<Op, Ret> {
-    histories: Vec<Vec<(Op, Ret)>>,
-}
-
-impl<Op: Clone + Eq + Hash, Ret: Clone + Eq + Hash> SerialList<Op, Ret> {
-    /// Returns a list of these histories.
-    pub fn new(histories: Vec<Vec<(Op, Ret)>>) -> Self {
-        Self { histories }
-    }
-
-    /// Returns all serial histories of a program: `before`, then `threads` one call at a time, then `after`, on the
-    /// object of `spec`.
-    #[doc(hidden)]
-    pub fn of_program<S: Spec<Op = Op, Ret = Ret>>(spec: &S, before: &[Op], threads: &[Vec<Op>], after: &[Op]) -> Self {
-        let mut program = Program {
-            spec,
-            before,
-            threads,
-            after,
-            done: vec![0; threads.len()],
-            sequence: Vec::new(),
-            found: Vec::new(),
-        };
-        program.go_on(0, &spec.initial());
-        Self { histories: program.found }
-    }
-
-    /// Removes duplicates: the first optimization of the paper.
-    #[must_use]
-    pub fn without_duplicates(mut self) -> Self {
-        let mut known = HashSet::<Vec<(Op, Ret)>, hash::Builder>::default();
-        self.histories.retain(|history| known.insert(history.clone()));
-        self
-    }
-
-    /// Returns the number of serial histories.
-    pub fn len(&self) -> usize {
-        self.histories.len()
-    }
-
-    /// Returns whether the list is empty.
-    pub fn is_empty(&self) -> bool {
-        self.histories.is_empty()
-    }
-}
-
-impl<Op: Clone + Eq + Hash + Sync, Ret: Clone + Eq + Hash + Sync> SerialHistories<Op, Ret> for SerialList<Op, Ret> {
-    fn contains(&self, sequence: &[(&Op, &Ret)]) -> bool {
-        self.histories.iter().any(|history| history.len() == sequence.len() && begins(history, sequence))
-    }
-
-    fn may_begin(&self, sequence: &[(&Op, &Ret)]) -> bool {
-        self.histories.iter().any(|history| begins(history, sequence))
-    }
-}
-
-fn begins<Op: Eq, Ret: Eq>(history: &[(Op, Ret)], sequence: &[(&Op, &Ret)]) -> bool {
-    history.len() >= sequence.len() && history.iter().zip(sequence).all(|((op, ret), other)| (op, ret) == *other)
-}
-
-/// A program whose calls are made one at a time, in every order.
-struct Program<'p, S: Spec> {
-    spec: &'p S,
-    before: &'p [S::Op],
-    threads: &'p [Vec<S::Op>],
-    after: &'p [S::Op],
-    /// The number of calls that each thread has made.
-    done: Vec<usize>,
-    sequence: Vec<(S::Op, S::Ret)>,
-    found: Vec<Vec<(S::Op, S::Ret)>>,
-}
-
-impl<S: Spec> Program<'_, S> {
-    fn go_on(&mut self, made: usize, state: &S::State) {
-        let in_threads: usize = self.threads.iter().map(Vec::len).sum();
-        if let Some(op) = self.before.get(made) {
-            return self.call(op.clone(), made, state);
-        }
-        if made < self.before.len() + in_threads {
-            for thread in 0..self.threads.len() {
-                if let Some(op) = self.threads[thread].get(self.done[thread]) {
-                    self.done[thread] += 1;
-                    self.call(op.clone(), made, state);
-                    self.done[thread] -= 1;
-                }
-            }
-            return;
-        }
-        match self.after.get(made - self.before.len() - in_threads) {
-            Some(op) => self.call(op.clone(), made, state),
-            None => self.found.push(self.sequence.clone()),
-        }
-    }
-
-    fn call(&mut self, op: S::Op, made: usize, state: &S::State) {
-        for (result, next) in self.spec.step(state, &op, None) {
-            self.sequence.push((op.clone(), result));
-            self.go_on(made + 1, &next);
-            self.sequence.pop();
-        }
     }
 }
 
