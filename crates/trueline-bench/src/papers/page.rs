@@ -18,8 +18,9 @@ code (`crates/trueline-bench/src/papers`), written before the results, and is re
 has a paragraph that says why.
 
 Observations follow the papers' method: each is made in a fresh process, on recorded runs of the real objects, until the 95 % interval
-of the mean is within 2 % of it, or there are 50 observations, or 2 minutes are over. A *quick* run has smaller observations and less
-time for each point. Numbers are means ± 95 % intervals, with the number of observations in parentheses. The load average of the
+of the mean is within 2 % of it, or there are 50 observations, or the time of the point is over: at most 2 minutes, and less where an
+experiment has many points, so that a full run takes at most four hours. A *quick* run has smaller observations and less time for each
+point. Numbers are means ± 95 % intervals, with the number of observations in parentheses. The load average of the
 machine is given with each experiment: a load above the number of cores means that other programs were running at the same time, and
 times are longer and less certain.
 

@@ -1,5 +1,6 @@
 //! Runs an experiment by the papers' method: each observation in a process of its own, until the 95 % interval of the
-//! mean is within 2 % of it, or there are enough observations, or the time of the point is over.
+//! mean is within 2 % of it, or there are enough observations, or the time of the point is over: 2 minutes, or its share of
+//! the time for the whole experiment.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,8 +13,11 @@ use super::statistics::Summary;
 
 /// The most observations of a point.
 pub(crate) const MOST: usize = 50;
-/// The time of a point in a full run.
+/// The longest time of a point in a full run.
 const POINT: Duration = Duration::from_secs(120);
+/// The time for all points of an experiment in a full run, as a multiple of the time in a quick run: all experiments
+/// together take at most four hours.
+pub(crate) const FULL: f64 = 12.0;
 /// The width of the interval, as a part of the mean, that ends a point.
 const NARROW: f64 = 0.02;
 /// The fewest observations whose interval counts.
@@ -45,10 +49,11 @@ pub(crate) fn run(experiment: &Experiment, options: &Options<'_>) -> Result<Resu
     let points = (experiment.points)(scale);
     results.points = points.iter().map(|point| continued(point, earlier.as_ref())).collect();
     let all = points.len();
+    #[expect(clippy::cast_precision_loss, reason = "there are few points")]
+    let quick = Duration::from_secs_f64(experiment.quick_s / all.max(1) as f64);
     let time = match scale {
-        Scale::Full => POINT,
-        #[expect(clippy::cast_precision_loss, reason = "there are few points")]
-        Scale::Quick => Duration::from_secs_f64(experiment.quick_s / all.max(1) as f64),
+        Scale::Full => POINT.min(quick.mul_f64(FULL)),
+        Scale::Quick => quick,
     };
     let commit = commit();
     for (at, point) in points.iter().enumerate() {
