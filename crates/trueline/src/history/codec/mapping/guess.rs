@@ -66,6 +66,17 @@ impl Column {
         self.numbers + self.fractions + self.times > 0 && self.text_count == self.times
     }
 
+    /// Returns whether all values are texts that are times.
+    fn is_written_time(&self) -> bool {
+        self.times > 0 && self.text_count == self.times && self.numbers + self.fractions == 0
+    }
+
+    /// Returns whether the field holds the value in an answer, such as `response.value`.
+    fn is_in_answer(&self) -> bool {
+        let mut parts = self.path.split('.').map(str::to_ascii_lowercase);
+        VALUE.contains(&self.name().as_str()) && parts.any(|part| ANSWER.contains(&part.as_str()))
+    }
+
     fn is_word(&self) -> bool {
         self.text_count > 0 && self.numbers + self.fractions == 0 && self.texts.len() < MOST_TEXTS
     }
@@ -150,12 +161,16 @@ const RETURN: &[&str] = &[
     "tend",
     "timeend",
     "stop",
+    "te",
+    "endts",
     "endtimeunixnano",
 ];
 const DURATION: &[&str] = &["duration", "elapsed", "latency", "took"];
 const KEY: &[&str] = &["key", "k"];
 const VALUE: &[&str] = &["value", "val", "v", "arg", "args", "argument", "arguments", "input", "new", "newvalue"];
 const RESULT: &[&str] = &["result", "output", "out", "ret", "returned", "answer", "response", "reply", "got"];
+/// Names of objects that contain an answer.
+const ANSWER: &[&str] = &["res", "resp", "response", "reply", "answer", "result", "output", "out", "ret"];
 const OBJECT: &[&str] = &["object", "register", "account"];
 const VERSION: &[&str] = &["version", "revision", "modrevision", "rev", "logindex"];
 const TIME: &[&str] = &["time", "ts", "timestamp"];
@@ -359,6 +374,12 @@ fn look_at(node: &Node, path: String, depth: usize, values: Values, columns: &mu
     }
 }
 
+/// Returns the only column of written times that is not the time of the call.
+fn only_other<'c>(columns: &'c [Column], call: &str) -> Option<&'c Column> {
+    let mut others = columns.iter().filter(|column| column.path != call && column.is_written_time());
+    others.next().filter(|_| others.next().is_none())
+}
+
 /// Chooses columns for trueline's fields. Returns messages about doubtful choices.
 fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json>) -> Vec<String> {
     let mut doubts = Vec::new();
@@ -416,6 +437,9 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                 } else if let Some(duration) = find(DURATION, &Column::is_time) {
                     description.insert("return".to_owned(), json!({"from": call.path, "plus": duration.path}));
                     doubts.push(format!("`{}` is taken for the duration, in the unit of `{}`", quoted(&duration.path), quoted(&call.path)));
+                } else if let Some(ret) = only_other(columns, &call.path) {
+                    description.insert("return".to_owned(), json!(ret.path));
+                    doubts.push(format!("`{}` is taken for the time of the return", quoted(&ret.path)));
                 } else {
                     doubts.push("no field looks like the time of the return; without it, no operation returned".to_owned());
                 }
@@ -442,6 +466,7 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
         None => doubts.push("no field looks like the name of an operation; write `f`".to_owned()),
     }
     let is_any = |_: &Column| true;
+    let is_argument = |column: &Column| !column.is_in_answer();
     for (ours, names) in [
         ("process", PROCESS),
         ("key", KEY),
@@ -450,7 +475,12 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
         ("object", OBJECT),
         ("version", VERSION),
     ] {
-        match find(names, &is_any) {
+        let found = match ours {
+            "value" => find(names, &is_argument),
+            "result" => find(VALUE, &Column::is_in_answer).or_else(|| find(names, &is_any)),
+            _ => find(names, &is_any),
+        };
+        match found {
             Some(column) => {
                 if ours == "object" && column.records < records {
                     continue;
