@@ -311,6 +311,8 @@ fn check(tests: Vec<Test>) -> Duration {
         }
         assert!(reports.is_empty() || !is_left, "{what}: the file of runs is still there\n{output}");
         let _ = std::fs::remove_file(running(&name));
+        // The pages of the test, if it wrote any.
+        let _ = std::fs::remove_dir_all(std::env::temp_dir().join(&name));
     }
     longest
 }
