@@ -65,7 +65,7 @@ pub(super) struct Executions<'m> {
 const MOST_STATES: usize = 100;
 /// The maximum number of configurations for one query.
 const MOST_PER_QUESTION: u64 = 30_000;
-/// The maximum number of configurations for all queries about a core.
+/// The maximum number of configurations for all queries about a core, and again for all its places.
 const MOST_IN_ALL: u64 = 300_000;
 
 impl<'m> Executions<'m> {
@@ -110,19 +110,29 @@ impl<'m> Executions<'m> {
         self.machine.describe(state)
     }
 
+    /// Returns the maximum number of configurations that a question may visit, if it usually may visit `most`.
+    pub(super) fn most(&self, most: u64) -> u64 {
+        if self.cancel.is_cancelled() { 0 } else { most.min(self.left) }
+    }
+
+    /// Records that this many configurations were visited.
+    pub(super) fn visited(&mut self, configurations: usize) {
+        self.left = self.left.saturating_sub(configurations as u64);
+    }
+
     /// Returns whether an execution satisfies the query, or `None` if there are too many configurations to decide it.
     pub(super) fn exists(&mut self, query: &Query) -> Option<bool> {
         let mut seen: HashSet<(Mask, u32), hash::Builder> = HashSet::default();
         let mut stack = vec![(0, 0)];
-        let most = MOST_PER_QUESTION.min(self.left);
+        let most = self.most(MOST_PER_QUESTION);
         seen.insert((0, 0));
         while let Some((done, state)) = stack.pop() {
             if query.must & !done == 0 {
-                self.left = self.left.saturating_sub(seen.len() as u64);
+                self.visited(seen.len());
                 return Some(true);
             }
             if seen.len() as u64 > most || self.cancel.is_cancelled() {
-                self.left = self.left.saturating_sub(seen.len() as u64);
+                self.visited(seen.len());
                 return None;
             }
             for op in 0..self.count {
@@ -138,7 +148,7 @@ impl<'m> Executions<'m> {
                 }
             }
         }
-        self.left = self.left.saturating_sub(seen.len() as u64);
+        self.visited(seen.len());
         Some(false)
     }
 
@@ -182,7 +192,7 @@ impl<'m> Executions<'m> {
                 }
             }
         }
-        self.left = self.left.saturating_sub(passed.len() as u64);
+        self.visited(passed.len());
         let is_complete = at == passed.len();
         let mut states: Vec<u32> = passed.into_iter().map(|(_, state)| state).collect();
         states.sort_unstable();

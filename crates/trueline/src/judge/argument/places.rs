@@ -5,9 +5,10 @@
 //! that.
 //!
 //! # Complexity
-//! Exponential in the number of overlapping operations, as the problem itself is; cores are small.
+//! Exponential in the number of overlapping operations, as the problem itself is, but at most a constant number of
+//! configurations is visited: the search ends without an answer when it has visited more, or when it is canceled.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::executions::{Executions, Mask, bit, ops};
 use crate::judge::search::hash;
@@ -44,7 +45,7 @@ type Configuration = (Mask, u32);
 /// The maximum number of places that count as few.
 const MOST_FEW: usize = 4;
 /// The maximum number of configurations that are visited for one operation.
-const MOST_CONFIGURATIONS: usize = 20_000;
+const MOST_CONFIGURATIONS: u64 = 20_000;
 /// The maximum number of places that are listed.
 const MOST_TOLD: usize = 6;
 /// The maximum depth of nested places, where an operation fits.
@@ -100,21 +101,19 @@ fn all(executions: &mut Executions<'_>, start: Configuration, op: usize) -> Opti
     let mut at = 0;
     let before = executions.real_time[op] & !start.0;
     let mut found: Vec<At> = Vec::new();
-    let mut seen: Vec<u32> = Vec::new();
+    let mut seen: HashSet<u32, hash::Builder> = HashSet::default();
     let mut open = 0;
     while at < queue.len() {
         let configuration @ (done, state) = queue[at];
         at += 1;
-        if queue.len() > MOST_CONFIGURATIONS {
+        if queue.len() as u64 > executions.most(MOST_CONFIGURATIONS) {
+            executions.visited(queue.len());
             return None;
         }
         if before & !done == 0 {
             let fits = !executions.next(state, op).is_empty();
             open |= done & !before & !start.0;
-            if fits || !seen.contains(&state) {
-                if !fits {
-                    seen.push(state);
-                }
+            if fits || seen.insert(state) {
                 let mut order = Vec::new();
                 let mut from = configuration;
                 while let Some(Some((earlier, step))) = via.get(&from) {
@@ -140,5 +139,6 @@ fn all(executions: &mut Executions<'_>, start: Configuration, op: usize) -> Opti
             }
         }
     }
+    executions.visited(queue.len());
     Some(Places { op, before, open, places: found, more: 0 })
 }
