@@ -182,7 +182,7 @@ impl FilterChannel {
                 let mut slot = monitor.enter_when(accepted);
                 let taken = std::mem::replace(&mut *slot, if *sender_frees { Slot::Emptied } else { Slot::Free });
                 monitor.notify_all();
-                let Slot::Filled(value) = taken else { unreachable!("that was waited for") };
+                let Slot::Filled(value) = taken else { unreachable!("the thread waited until the slot was filled") };
                 value
             }
         }
