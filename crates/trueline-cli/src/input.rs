@@ -634,7 +634,7 @@ impl<R: Read> Read for Explained<R> {
         self.content.read(buffer).map_err(|fault| match fault.kind() {
             io::ErrorKind::Interrupted => fault,
             kind => {
-                io::Error::new(kind, format!("the {format} data are broken or cut off ({fault}); copy the file again"))
+                io::Error::new(kind, format!("the {format} data is broken or cut off ({fault}); copy the file again"))
             }
         })
     }

@@ -688,7 +688,8 @@ fn follow<'j>(
     let configurations = args.configurations.and_then(|most| usize::try_from(most).ok());
     let live = LiveLimits { configurations: configurations.unwrap_or(LiveLimits::default().configurations), memory };
     let tuples = args.read.tuples();
-    let mut follower = Follower::new(&judge.spec, tuples, args.late, live).expect("it is judged online");
+    let mut follower =
+        Follower::new(&judge.spec, tuples, args.late, live).expect("the specification can be judged online");
     let (mut line, mut news) = (Vec::new(), Vec::new());
     loop {
         line.clear();

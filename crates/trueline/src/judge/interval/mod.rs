@@ -116,7 +116,7 @@ pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config
         }
     };
     judgment.stats.algorithm = config.algorithm.to_string();
-    judgment.stats.choice = (config.algorithm == Algorithm::Auto).then(|| "search just in time, by steps".to_owned());
+    judgment.stats.choice = (config.algorithm == Algorithm::Auto).then(|| "just-in-time search, by steps".to_owned());
     judgment
 }
 
