@@ -39,7 +39,7 @@ use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
-#[expect(unused_imports, reason = "documentation names it")]
+#[expect(unused_imports, reason = "only the documentation refers to it")]
 use super::super::Builder;
 use super::super::interval::{from_named_intervals, in_lanes, widen};
 use super::super::{Annotation, EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
@@ -659,7 +659,7 @@ impl<'r, I: Intake> File<'r, I> {
         drop(self.names);
         let history = match self.content {
             Content::Nothing(intake) => (intake, History::builder().finish()),
-            Content::Replaced => unreachable!("it is replaced at once"),
+            Content::Replaced => unreachable!("the placeholder is replaced immediately"),
             Content::Events(_) if skew > 0 => return Err(CodecError::no_times()),
             Content::Events(events) => events.finish(),
             Content::Operations(operations) => {

@@ -149,8 +149,10 @@ impl LiveReader {
     /// # Errors
     /// Returns an error if the line is not valid, or does not fit the lines before.
     pub fn line(&mut self, line: &[u8], is_last: bool) -> Result<LiveLine, CodecError> {
-        let number =
-            self.lines.checked_add(1).ok_or_else(|| CodecError::at(u32::MAX, "too many lines; start again"))?;
+        let number = self
+            .lines
+            .checked_add(1)
+            .ok_or_else(|| CodecError::at(u32::MAX, "too many lines; continue in a new file"))?;
         self.lines = number;
         let line = if number == 1 { super::lines::without_byte_order_mark(line) } else { line };
         let at = |message: String| CodecError::at(number, message);

@@ -89,7 +89,7 @@ impl Source<'_> {
             read_as(start.chain(&mut *self.input), self.format, self.skew)?
         } else {
             return Err(CodecError::whole_file(
-                "notes of another file are for JSON lines, CSV, Parquet and mappings, whose records have times; convert the history first, or leave the notes out",
+                "notes from another file need a format whose records have times (JSON lines, CSV, Parquet or a mapping); convert the history first, or leave the notes out",
             ));
         };
         match self.tuples {

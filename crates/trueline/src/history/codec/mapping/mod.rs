@@ -891,7 +891,7 @@ fn our_field(name: &str) -> Option<&'static str> {
 }
 
 fn index_of(name: &str) -> usize {
-    FIELDS.iter().position(|ours| *ours == name).expect("it is one of ours")
+    FIELDS.iter().position(|ours| *ours == name).expect("the name is that of a field")
 }
 
 /// Converts a time without a unit to an integer.
