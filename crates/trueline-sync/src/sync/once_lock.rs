@@ -235,7 +235,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// Panics if an earlier initialization has panicked.
     pub fn force_mut(this: &mut Self) -> &mut T {
         Self::force(this);
-        this.cell.get_mut().expect("it was made")
+        this.cell.get_mut().expect("`force` has initialized the value")
     }
 
     /// Returns the value, if it is initialized.

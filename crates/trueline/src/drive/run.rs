@@ -454,7 +454,7 @@ struct Handles {
 impl Handles {
     fn keep(handles: &mut Vec<(usize, Box<dyn Handle>)>, run: usize, handle: Box<dyn Handle>) -> &mut dyn Handle {
         handles.push((run, handle));
-        &mut *handles.last_mut().expect("one was kept").1
+        &mut *handles.last_mut().expect("the handle was pushed above").1
     }
 }
 
@@ -802,7 +802,10 @@ impl Worker<'_> {
         let call = Call { operation, argument: argument.to_value() };
         let result = match self.caller.call(call) {
             Called::Done(result) => R::from_value(&result),
-            Called::Skipped => panic!("a worker chose `{}`, which is not possible now", visible(name)),
+            Called::Skipped => panic!(
+                "a worker called `{}` when it was not possible; check its condition (`.when(..)`) first",
+                visible(name)
+            ),
             Called::Over => resume_unwind(Box::new(Stop)),
         };
         result.unwrap_or_else(|| panic!("`{}` does not return the type that the worker expects", visible(name)))

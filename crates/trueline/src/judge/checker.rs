@@ -188,7 +188,7 @@ impl OwnChecker {
         let returns: Vec<OpId> =
             events.iter().filter(|event| event.kind() == EventKind::Return).map(|event| event.op()).collect();
         assert!(!returns.is_empty(), "{} rejected a history in which no operation returned", self.name());
-        let position = |at: usize| frame.ret(returns[at]).expect("it has a return event");
+        let position = |at: usize| frame.ret(returns[at]).expect("the operation has a return event");
         // The history is linearizable up to the first `good` returns, and not up to `bad` returns.
         let (mut good, mut bad) = (0, returns.len());
         let (mut prefix, mut is_first) = (Vec::new(), true);

@@ -582,7 +582,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     #[track_caller]
     pub fn when(mut self, is_possible: impl Fn(&mut H) -> bool + Send + Sync + 'static) -> Self {
         self.outline.last("when");
-        self.bodies.last_mut().expect("there are as many as operations").is_possible = Some(Box::new(is_possible));
+        self.bodies.last_mut().expect("each operation has an entry").is_possible = Some(Box::new(is_possible));
         self
     }
 
@@ -848,7 +848,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
     #[track_caller]
     pub fn reads_only(mut self) -> Self {
         self.outline.last("reads_only");
-        self.judge.steps.last_mut().expect("there are as many as operations").reads_only = true;
+        self.judge.steps.last_mut().expect("each operation has an entry").reads_only = true;
         self
     }
 
@@ -875,7 +875,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
     #[track_caller]
     pub fn means(mut self, meaning: Meaning) -> Self {
         self.outline.last("means");
-        self.judge.steps.last_mut().expect("there are as many as operations").meaning = Some(meaning);
+        self.judge.steps.last_mut().expect("each operation has an entry").meaning = Some(meaning);
         self
     }
 

@@ -856,7 +856,8 @@ impl Plan {
     /// Returns a stage of the portfolio, with the settings of this test applied.
     fn stage(&self, number: u64) -> Stage {
         let Options { threads, operations, chaos, phases, all_arguments, .. } = self.options;
-        let place = usize::try_from(number % PORTFOLIO.len() as u64).expect("below a small number");
+        let place = usize::try_from(number % PORTFOLIO.len() as u64)
+            .expect("the remainder is below the length of the portfolio");
         let Stage { mut shape, mut runs } = PORTFOLIO[place];
         if let Some(spec) = self.judge.synchronizing() {
             shape = spec.shape();

@@ -359,7 +359,7 @@ impl Part {
         for group in 0..self.groups.len() {
             let count = self.groups[group].called.partition_point(|called| *called <= newest);
             if count > 0 {
-                self.remove_members(door, u32::try_from(group).expect("groups have numbers"), count);
+                self.remove_members(door, u32::try_from(group).expect("groups are numbered with 32 bits"), count);
             }
         }
         if self.empty_groups.len() == self.groups.len() {

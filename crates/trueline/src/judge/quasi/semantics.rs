@@ -309,7 +309,7 @@ impl<Op, Ret> Semantics<'_, Op, Ret> {
                 let mut classes = Vec::with_capacity(history.len());
                 for operation in history.operations() {
                     let class = factors.of(&operation.op, operation.outcome.result());
-                    classes.push(class.map(|class| u32::try_from(class).expect("classes are few")));
+                    classes.push(class.map(|class| u32::try_from(class).expect("classes are counted in 32 bits")));
                 }
                 (factors.factors(), classes)
             }

@@ -90,7 +90,7 @@ impl<'a, S: Spec + ?Sized> Histories<'a, S> {
         }
         let mut restricted = restricted.into_iter();
         let weaker = history.weaken_by(&fates).map(|operation| {
-            let (op, result) = restricted.next().expect("one for each that is left");
+            let (op, result) = restricted.next().expect("there is an item for each remaining operation");
             let outcome = match (&operation.outcome, result) {
                 (Outcome::Returned(_), Some(result)) => Outcome::Returned(result),
                 (Outcome::Optional(_), Some(result)) => Outcome::Optional(result),
