@@ -47,7 +47,7 @@ pub enum Verdict {
     Accepted,
     /// A run was not linearizable, or the object panicked.
     Rejected,
-    /// In some run, no thread made progress any more.
+    /// A run got stuck: its threads made no more progress.
     Stuck,
 }
 

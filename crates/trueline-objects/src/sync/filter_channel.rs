@@ -86,9 +86,9 @@ enum Slot {
 
 #[derive(Debug)]
 enum Means {
-    /// `filters` tells whether the filters of receivers are respected.
+    /// `filters` is true if the filters of receivers are respected.
     Queues { queues: Mutex<Queues>, filters: bool },
-    /// `sender_frees` tells whether the sender frees the slot, instead of the receiver.
+    /// `sender_frees` is true if the sender frees the slot, instead of the receiver.
     Slot { slot: Monitor<Slot>, sender_frees: bool },
 }
 

@@ -124,7 +124,7 @@ impl<T> OnceLock<T> {
             return None;
         }
         self.once.reset();
-        // SAFETY: `once` was complete and is not any more, so the value is read only here.
+        // SAFETY: `once` was complete and no longer is, so the value is read only here.
         Some(unsafe { self.value.get_mut().assume_init_read() })
     }
 }

@@ -122,7 +122,7 @@ pub enum End {
     },
 }
 
-/// The verdict on runs of which the last makes no progress.
+/// The verdict on runs if the last of them makes no progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Look {
@@ -226,7 +226,7 @@ impl Runner {
         self.pool.renew();
     }
 
-    /// Makes runs, one after the other. Returns those that were started, of which the last may not have completed.
+    /// Makes runs, one after the other. Returns those that were started; the last may not have completed.
     ///
     /// # Panics
     /// Panics if runs of one batch have different numbers of threads.
@@ -538,7 +538,7 @@ impl Batch {
         // handles dropped while a panic unwinds, because a second panic would abort the process.
         let mut handles = Handles::default();
         for run in 0..self.runs.len() {
-            // Only the object can be left in an inconsistent state, and it is not used any more.
+            // Only the object can be left in an inconsistent state, and it is no longer used.
             let outcome =
                 catch_unwind(AssertUnwindSafe(|| self.work_once(run, thread, &mut lane, &mut around, &mut handles)));
             let is_ended = self.ended.load(Ordering::SeqCst);

@@ -88,9 +88,9 @@ pub trait Checker: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Returns a linearization: the operations in an order in which they may have taken effect. Returns `None` if there
     /// is no linearization.
     ///
-    /// A linearization contains every operation that [returned](CheckerInput::ret), and any of the others. It keeps the
-    /// order of operations of which one [precedes](CheckerInput::precedes) the other, and the specification
-    /// [allows](CheckerInput::step) it.
+    /// A linearization contains every operation that [returned](CheckerInput::ret), and any of the others. If an
+    /// operation [precedes](CheckerInput::precedes) another, it comes first, and the specification
+    /// [allows](CheckerInput::step) the order.
     ///
     /// # Errors
     /// Returns the limit that ended the search, as [`CheckerInput::step`] returned it, or [`LimitKind::Refused`] if the

@@ -143,7 +143,7 @@ mod judge;
 mod guess;
 mod notation;
 
-// What it runs.
+// The settings and programs of a test.
 mod settings;
 mod environment;
 mod plan;
@@ -153,7 +153,7 @@ mod outline;
 mod token;
 mod regressions;
 
-// Running it.
+// Running a test.
 mod supervise;
 mod running;
 #[cfg(feature = "systematic")]
@@ -163,7 +163,7 @@ mod programs;
 #[cfg(feature = "systematic")]
 mod serial;
 
-// What comes out.
+// The outcome of a test.
 mod coverage;
 mod failure;
 mod shrink;
@@ -1132,7 +1132,7 @@ impl<O, H: 'static> Test<O, H, Specified> {
 trait HasModel {}
 
 impl<O, H: 'static> Test<O, H, Unjudged> {
-    /// Makes the compiler say what to do if the model is forgotten. The type of the result is free, so that the rest of
+    /// Makes the compiler suggest what to do if the model is forgotten. The type of the result is free, so that the rest of
     /// the expression causes no further errors.
     #[doc(hidden)]
     #[expect(private_bounds, reason = "no type satisfies it")]

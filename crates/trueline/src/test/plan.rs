@@ -437,7 +437,7 @@ impl Plan {
         Ok(self)
     }
 
-    /// Ends the test when `token` is canceled. Its outcome is what is known by then.
+    /// Ends the test when `token` is canceled. Its outcome has the results up to then.
     pub fn cancelled_by(mut self, token: CancelToken) -> Self {
         self.cancel = Some(token);
         self

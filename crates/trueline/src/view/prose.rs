@@ -372,7 +372,7 @@ struct Label {
 enum Tense {
     Present,
     Past,
-    /// What may be the case.
+    /// The object may be in the state.
     Possible,
 }
 
@@ -1002,7 +1002,7 @@ fn at_first(what: Counted, initial: i64, initially: &str) -> Option<String> {
     }
 }
 
-/// Returns what makes a count worse, and what makes it better; `too_little` says whether it is too small or too large.
+/// Returns the phrases for changes that make a count worse and better; `too_little` is true if the count is too small.
 fn changes(what: Counted, too_little: bool) -> (&'static str, &'static str) {
     let (more, had_more) = match what {
         Counted::Permits => ("gave one back", "given one back"),

@@ -562,7 +562,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
     fn take_until(&mut self, ends: impl Fn(u8) -> bool) -> Result<(), CodecError> {
         loop {
             self.fill()?;
-            // Call it again to borrow only the input.
+            // Calling `fill_buf` again borrows only the input, not all of `self`.
             let bytes = self.input.fill_buf().map_err(|error| CodecError::io(self.line, error))?;
             let end = bytes.iter().position(|&byte| ends(byte));
             let length = end.unwrap_or(bytes.len());

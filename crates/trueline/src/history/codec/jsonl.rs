@@ -11,7 +11,7 @@
 //! operation did not happen: it is dropped. `info` means that its outcome is unknown: it stays pending, as do
 //! operations that are open at the end. `time` does not affect the history.
 //!
-//! A line of type `note` is not an operation: it records something that happened meanwhile, such as a failover, in
+//! A line of type `note` is not an operation: it records another event during the test, such as a failover, in
 //! `value`. So does an `info` of a process whose name is not a number. See [`History::annotations`].
 //! ```json
 //! {"type":"note","value":"n2 is the leader","time":127}

@@ -440,7 +440,7 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
     output.flush()
 }
 
-/// Writes the columns of so many rows.
+/// Writes the columns of this many rows.
 fn write_columns(
     schema: &str,
     columns: &[(&dyn Fn(usize) -> Value, Kind)],

@@ -1,4 +1,4 @@
-//! Files with everything that says how to read them.
+//! Files, with the options for reading them.
 
 use std::fmt;
 use std::io::{BufRead, Read};
@@ -22,7 +22,7 @@ pub struct Source<'s> {
     pub tuples: Option<Tuples>,
     /// By how much clocks may differ.
     pub skew: i64,
-    /// What happened meanwhile, from another file.
+    /// Notes from another file, such as injected faults.
     pub notes: &'s [Note],
     /// Receives warnings about likely mistakes.
     pub warnings: &'s mut Vec<String>,

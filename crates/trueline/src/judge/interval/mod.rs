@@ -122,7 +122,7 @@ pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config
 
 /// Judges whether executions that are stuck at the end of a history should have returned, as [defined](self#progress).
 ///
-/// The caller must know that no execution will return any more.
+/// The caller must know that no more executions will return.
 ///
 /// ```
 /// use trueline::history::{History, OpId};

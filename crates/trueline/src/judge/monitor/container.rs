@@ -406,7 +406,7 @@ const MOST_WORK: usize = 1 << 21;
 /// the choices are the same.
 ///
 /// # Complexity
-/// That of `decide` with one choice; with all choices, at most [`MOST_WORK`] operations are looked at.
+/// The complexity of `decide` with one choice; with all choices, at most [`MOST_WORK`] operations are looked at.
 pub(super) fn complete(
     input: &Input,
     mut container: Container,

@@ -55,7 +55,7 @@ fn role(what: &Standard<ValueId>) -> Option<Role> {
 /// so far.
 const PATIENCE: usize = 4;
 
-/// The number of steps that blocks may take in addition to these.
+/// The number of steps that blocks may take in addition to those that [`PATIENCE`] allows.
 const HEAD_START: usize = 256;
 
 /// Judges a stack whose values are distinct.
@@ -232,7 +232,7 @@ struct Waiting {
     left: Vec<u32>,
     /// Whether each operation is free.
     is_free: Vec<bool>,
-    /// The values none of whose operations wait any more.
+    /// The values whose operations no longer wait.
     peelable: Vec<u32>,
 }
 

@@ -241,7 +241,7 @@ impl<'s, S: Spec + ?Sized> Online<'s, S> {
         self.total
     }
 
-    /// Frees memory until the parts take less than the limit. Returns the parts of which unknown outcomes were forgotten,
+    /// Frees memory until the parts take less than the limit. Returns the parts whose unknown outcomes were forgotten,
     /// and those that were given up.
     pub(crate) fn save_memory(&mut self) -> (Vec<u32>, Vec<u32>) {
         let (mut forgot, mut given_up) = (Vec::new(), Vec::new());

@@ -233,10 +233,11 @@ impl<S: Spec> Program<'_, S> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Pending {
-    /// Each may have taken effect, with any result, or not: the history is extended by returns, as for linearizability.
+    /// Each pending operation may have taken effect, with any result, or not: the history is extended by returns, as for
+    /// linearizability.
     #[default]
     Extend,
-    /// A history with such operations is refused. The paper's histories have none.
+    /// A history with pending operations is refused. The paper's histories have none.
     Refuse,
 }
 

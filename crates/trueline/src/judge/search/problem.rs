@@ -180,7 +180,7 @@ pub(crate) enum SecondBit {
     None,
     /// The operation was linearized with a result other than the recorded one.
     Wrong,
-    /// The operation need not be linearized any more: it is linearized, or a blind write has absorbed it.
+    /// The operation no longer needs to be linearized: it is linearized, or a blind write has absorbed it.
     Settled,
 }
 
@@ -361,7 +361,7 @@ impl Problem {
         self.second == SecondBit::Settled && self.overwrites[op as usize]
     }
 
-    /// Returns whether `op` need not be linearized any more.
+    /// Returns whether `op` no longer needs to be linearized.
     #[inline]
     pub(crate) fn is_settled<M: Mask>(&self, mask: &M, op: u32) -> bool {
         match self.second {

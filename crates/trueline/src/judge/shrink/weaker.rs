@@ -27,7 +27,7 @@ pub(super) trait Weaken {
     fn take(&mut self, choice: &Choice);
     /// Returns the subject of a remaining operation ([`Spec::subject`]).
     fn subject(&self, op: OpId) -> Subject;
-    /// Returns whether restricting an operation to subjects makes it say less even if no subject is left out
+    /// Returns whether restricting an operation to subjects weakens it even if no subject is left out
     /// ([`Spec::restrict`]).
     fn says_less(&self, op: OpId) -> bool;
     /// Returns how the remaining history may begin after this operation ([`Spec::leads_to`]), or `None` if it may not.

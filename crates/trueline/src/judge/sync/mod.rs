@@ -140,7 +140,7 @@ pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &C
 /// Judges whether executions that are stuck at the end of a history should have returned.
 ///
 /// They should have if every maximal synchronization linearization contains one of them (definitions 7 to 9). The
-/// caller must know that no execution will return any more.
+/// caller must know that no more executions will return.
 ///
 /// ```
 /// use trueline::history::{History, OpId};

@@ -262,7 +262,7 @@ impl Display for Subject {
     }
 }
 
-/// The text of a call, and what it can be searched by.
+/// The text of a call, and the name and key to search for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {
     /// The complete text, such as `put("k", 2)`.
