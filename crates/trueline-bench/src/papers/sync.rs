@@ -534,7 +534,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
             },
         ],
         why: Some(
-            "NP-completeness is about the worst case. The just-in-time search remembers configurations, and histories that \
+            "NP-completeness is about the worst case. The search just in time remembers configurations, and histories that \
              are simulated and then spoiled at one place are not the worst case: most orders lead to the same few states.",
         ),
     },
