@@ -48,7 +48,7 @@ fn main() -> ExitCode {
 }
 
 /// Prints to standard error.
-#[expect(clippy::print_stderr, reason = "errors and notes go there")]
+#[expect(clippy::print_stderr, reason = "this function is the only way to print errors and notes")]
 fn complain(text: &str) {
     eprintln!("{text}");
 }

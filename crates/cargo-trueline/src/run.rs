@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Fallible<ExitCode> {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "results go there")]
+#[expect(clippy::print_stdout, reason = "this function is the only way to print results")]
 fn print(text: &str) {
     print!("{text}");
 }

@@ -13,7 +13,7 @@ use trueline::judge::{Algorithm, Config, check};
 use trueline::spec::{Queue, QueueOp, QueueRet};
 use trueline_objects::ms_queue::MsQueue;
 
-/// The number of measurements, of which the smallest counts.
+/// The number of measurements; the smallest result counts.
 const TIMES: usize = 15;
 const OPERATIONS: usize = 100_000;
 /// Lowe observed backtracking in one of 9,000 runs.

@@ -38,14 +38,14 @@ Examples:
   trueline check --spec register:0 --json recorded/     all histories below a directory
   record | trueline check --spec set -                  standard input
   trueline check --spec stack --timeout 10s --memory 1GiB a.jsonl b.jsonl
-  trueline check --spec queue --core long.jsonl         the operations behind a rejection, and why
+  trueline check --spec queue --core long.jsonl         the operations that cause a rejection, and why
   trueline check --spec map --algorithm compete:jit-graph,linear --threads 2 c.jsonl
   trueline check --spec cas-register:0 --nil-wildcard store/latest/history.edn
   trueline check --spec quasi-queue:2 d.jsonl           a queue that may be out of order by 2 places
   trueline check --spec queue --factor enq=0,deq=4 d.jsonl
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
   trueline check --spec queue --notes faults.csv timed.jsonl
-                                                        shows what happened meanwhile
+                                                        also shows notes, such as injected faults
   trueline check --spec queue --view page.html a.jsonl  also draws a page for a browser
   trueline check --spec queue --view pages/ recorded/   also draws a page for each history
   record | trueline check --spec set --follow --fail-fast
@@ -338,12 +338,13 @@ pub(crate) struct CheckArgs {
     #[arg(long, requires = "follow")]
     pub(crate) fail_fast: bool,
 
-    /// With --follow, judge a history that is judged as a whole every N lines, or at intervals, such as `10s`.
+    /// With --follow, how often to judge a history that is not judged event by event: every N lines, or at intervals,
+    /// such as `10s`.
     #[arg(long, value_name = "N_OR_TIME", requires = "follow", value_parser = parse_every)]
     pub(crate) every: Option<Every>,
 
-    /// With --follow, the time by which whole operations may be written later than others that were called after them,
-    /// in the unit of `call` and `return`. A later one leaves its key undecided.
+    /// With --follow, sort whole operations by time: a call may be up to D before the latest time on earlier lines, in
+    /// the unit of `call` and `return`. An operation whose call is earlier leaves its key undecided.
     #[arg(long, value_name = "D", requires = "follow", value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) late: Option<i64>,
 
@@ -489,7 +490,7 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "PRESET_OR_FILE", conflicts_with = "format")]
     pub(crate) map: Option<PathBuf>,
 
-    /// Show what happened meanwhile: a CSV file with a column `time`, and other columns that say what happened.
+    /// Show notes, such as injected faults, from a CSV file with a column `time` and other columns that describe them.
     ///
     /// Times are numbers in the unit of the history's times, or ISO 8601 dates, which are nanoseconds since 1970. The
     /// records of the history need times: `time` for events, `call` and `return` for whole operations.
@@ -1124,7 +1125,7 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| "write a number of seconds, or a number and a unit, such as 200ms or 2m".to_owned())
 }
 
-/// When a history that is judged as a whole is judged.
+/// How often to judge a history that is not judged event by event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Every {
     Lines(u64),

@@ -1,4 +1,4 @@
-//! Ctrl-C: long work ends with what it knows; everything else ends immediately.
+//! Ctrl-C: long work ends with the results so far; everything else ends immediately.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

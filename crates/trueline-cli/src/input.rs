@@ -353,7 +353,7 @@ impl<R> Limited<R> {
 /// operation has about 150 for the five or more names and values on its lines, and growing vectors have spare capacity.
 const PER_ITEM: u64 = 32;
 
-/// Estimates the memory that this part of a history takes, in bytes; `behind_gap` tells whether a name or value may
+/// Estimates the memory that this part of a history takes, in bytes; `behind_gap` is true if a name or value may
 /// begin at the first byte, and is updated for the next part.
 ///
 /// The estimate is simple, and errs on the high side: from 1.0 to 3.6 times the measured memory, lowest for
@@ -634,7 +634,7 @@ impl<R: Read> Read for Explained<R> {
         self.content.read(buffer).map_err(|fault| match fault.kind() {
             io::ErrorKind::Interrupted => fault,
             kind => {
-                io::Error::new(kind, format!("the {format} data are broken or cut off ({fault}); copy the file again"))
+                io::Error::new(kind, format!("the {format} data is broken or cut off ({fault}); copy the file again"))
             }
         })
     }

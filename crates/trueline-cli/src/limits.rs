@@ -1,8 +1,8 @@
 //! `--timeout` and `--memory`, from the first byte read to the last line printed.
 //!
-//! Reading and judging check the limits themselves, and end with what they know. A thread watches over the rest: it
+//! Reading and judging check the limits themselves, and end with the results so far. A thread watches over the rest: it
 //! measures the memory of the process and cancels the work when a limit is reached. If the work does not end soon
-//! after, the thread prints what is known and ends the process.
+//! after, the thread prints the results so far and ends the process.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;

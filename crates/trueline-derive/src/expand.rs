@@ -72,7 +72,7 @@ fn each_variant(item: &Item, template: &str, lists: &[(&str, &str)]) -> TokenStr
 
 /// Returns the implementation of a trait, which every type parameter has to implement, too.
 fn implementation(item: &Item, name: &str, body: TokenStream) -> TokenStream {
-    let path = fill("::trueline::history::NAME", &[("NAME", name.parse().expect("it is a name"))]);
+    let path = fill("::trueline::history::NAME", &[("NAME", name.parse().expect("the text is an identifier"))]);
     let mut predicates = vec![item.predicates.clone()];
     for parameter in &item.types {
         let comma = if predicates.iter().all(TokenStream::is_empty) { "" } else { "," };
@@ -114,7 +114,7 @@ pub(crate) fn datum(item: &Item) -> TokenStream {
         fn as_rust(value: &::trueline::history::Value) -> ::trueline::_macro_support::String {
             ::trueline::_macro_support::AS_RUST(value, &[SHAPES])
         }",
-        &[("ARMS", values), ("SHAPES", shapes), ("AS_RUST", as_rust.parse().expect("it is a name"))],
+        &[("ARMS", values), ("SHAPES", shapes), ("AS_RUST", as_rust.parse().expect("the text is an identifier"))],
     );
     implementation(item, "Datum", body)
 }

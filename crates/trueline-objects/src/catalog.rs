@@ -47,7 +47,7 @@ pub enum Verdict {
     Accepted,
     /// A run was not linearizable, or the object panicked.
     Rejected,
-    /// In some run, no thread made progress any more.
+    /// A run got stuck: its threads made no more progress.
     Stuck,
 }
 
@@ -279,7 +279,7 @@ const LINEARIZABLE: &[Entry] = &[
         bounded_queue(settings, || stale_slot(Mode::Total))
     })
     .paper("Colvin & Groves 2005, Lowe §8")
-    .fault("slot not looked at again", REJECTED),
+    .fault("slot not checked again", REJECTED),
     Entry::new("shann-queue", "shann-queue-partial", BOUNDED_QUEUE, |settings| {
         waiting_queue(settings, || ShannQueue::new(CAPACITY, Mode::Partial))
     })
@@ -288,7 +288,7 @@ const LINEARIZABLE: &[Entry] = &[
         waiting_queue(settings, || stale_slot(Mode::Partial))
     })
     .paper("Colvin & Groves 2005, Lowe §8")
-    .fault("slot not looked at again", EITHER),
+    .fault("slot not checked again", EITHER),
     Entry::new("shann-queue", "shann-queue-partial-without-help", BOUNDED_QUEUE, |settings| {
         waiting_queue(settings, || ShannQueue::new(CAPACITY, Mode::PartialWithoutHelp))
     })
@@ -297,7 +297,7 @@ const LINEARIZABLE: &[Entry] = &[
         waiting_queue(settings, || stale_slot(Mode::PartialWithoutHelp))
     })
     .paper("Colvin & Groves 2005, Lowe §8")
-    .fault("slot not looked at again", STUCK),
+    .fault("slot not checked again", STUCK),
     Entry::new("register", "register", "register:0", |settings| register(settings, Access::SeqCst)).paper("Lowe §8"),
     Entry::new("register", "register-faulty-relaxed", "register:0", |settings| register(settings, Access::Relaxed))
         .paper("Lowe §8")
@@ -332,20 +332,20 @@ const LINEARIZABLE: &[Entry] = &[
     Entry::new("optimistic-list", "optimistic-list-faulty-no-validation", "set", |settings| {
         set(settings, || OptimisticList::faulty(Bad, optimistic_list::Fault::NoValidation))
     })
-    .fault("not looked at again", REJECTED),
+    .fault("nodes not checked after locking", REJECTED),
     Entry::new("lazy-list", "lazy-list", "set", |settings| set(settings, || LazyList::new(Bad)))
         .paper("H&K `LLL`, H&S §9.7"),
     Entry::new("lazy-list", "lazy-list-blind-contains", "set", |settings| set(settings, || LazyList::blind(Bad))),
     Entry::new("lazy-list", "lazy-list-faulty-unmarked-validation", "set", |settings| {
         set(settings, || LazyList::faulty(Bad, lazy_list::Fault::UnmarkedValidation))
     })
-    .fault("marks not looked at", REJECTED),
+    .fault("marks not checked", REJECTED),
     Entry::new("lock-free-list", "lock-free-list", "set", |settings| set(settings, || LockFreeList::new(Bad)))
         .paper("H&K `LFLL`, H&S §9.8"),
     Entry::new("lock-free-list", "lock-free-list-faulty-separate-mark", "set", |settings| {
         set(settings, || LockFreeList::faulty(Bad, lock_free_list::Fault::SeparateMark))
     })
-    .fault("mark apart from the link", REJECTED),
+    .fault("mark separate from the link", REJECTED),
     Entry::new("lock-free-list", "lock-free-list-faulty-unlink-only", "set", |settings| {
         set(settings, || LockFreeList::faulty(Bad, lock_free_list::Fault::UnlinkOnly))
     })
@@ -353,7 +353,7 @@ const LINEARIZABLE: &[Entry] = &[
     Entry::new("lock-free-list", "lock-free-list-faulty-blind-contains", "set", |settings| {
         set(settings, || LockFreeList::faulty(Bad, lock_free_list::Fault::BlindContains))
     })
-    .fault("marks not looked at", REJECTED),
+    .fault("marks not checked", REJECTED),
     Entry::new("lazy-skiplist", "lazy-skiplist", "set", |settings| {
         set(settings, || LazySkiplist::new(Good, lazy_skiplist::Collisions::None))
     })
@@ -384,7 +384,7 @@ const LINEARIZABLE: &[Entry] = &[
         set(settings, || LockFreeSkiplist::new(Bad, lock_free_skiplist::Collisions::None))
     })
     .paper("H&K")
-    .fault("collisions not expected", REJECTED),
+    .fault("collisions not handled", REJECTED),
     Entry::new("split-ordered-set", "split-ordered-set", "growing-set", |settings| {
         growing_set(settings, SplitOrderedSet::new)
     })

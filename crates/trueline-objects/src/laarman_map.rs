@@ -104,7 +104,7 @@ impl LaarmanMap {
     }
 
     fn find(&self, key: u64) -> Place<'_> {
-        assert_ne!(key, NO_KEY, "this key stands for none");
+        assert_ne!(key, NO_KEY, "the key `u64::MAX` is reserved for empty slots");
         let start = Hash::Good.of(key) as usize % self.slots.len();
         for slot in self.slots[start..].iter().chain(&self.slots[..start]) {
             if slot.status.load(SeqCst) == EMPTY {

@@ -37,11 +37,11 @@
 //! | `sharded-map-faulty-early-status` | [`sharded_map::Fault::EarlyStatus`] | Lowe §8 | status before datum | `map` | rejected |
 //! | `sharded-map-faulty-late-status` | [`sharded_map::Fault::LateStatus`] | | datum before status | `map` | rejected |
 //! | `shann-queue` | [`ShannQueue`](shann_queue::ShannQueue) | Shann et al. 2000, Lowe §8 | | `bounded-queue:2` | accepted |
-//! | `shann-queue-faulty-stale-slot` | [`shann_queue::Fault::StaleSlot`] | Colvin & Groves 2005, Lowe §8 | slot not looked at again | `bounded-queue:2` | rejected |
+//! | `shann-queue-faulty-stale-slot` | [`shann_queue::Fault::StaleSlot`] | Colvin & Groves 2005, Lowe §8 | slot not checked again | `bounded-queue:2` | rejected |
 //! | `shann-queue-partial` | [`shann_queue::Mode::Partial`] | Shann et al. 2000, Lowe §8 | | `bounded-queue:2` | accepted |
-//! | `shann-queue-partial-faulty-stale-slot` | [`shann_queue::Mode::Partial`] | Colvin & Groves 2005, Lowe §8 | slot not looked at again | `bounded-queue:2` | rejected or stuck |
+//! | `shann-queue-partial-faulty-stale-slot` | [`shann_queue::Mode::Partial`] | Colvin & Groves 2005, Lowe §8 | slot not checked again | `bounded-queue:2` | rejected or stuck |
 //! | `shann-queue-partial-without-help` | [`shann_queue::Mode::PartialWithoutHelp`] | Shann et al. 2000, Lowe §8 | | `bounded-queue:2` | accepted |
-//! | `shann-queue-partial-without-help-faulty-stale-slot` | [`shann_queue::Mode::PartialWithoutHelp`] | Colvin & Groves 2005, Lowe §8 | slot not looked at again | `bounded-queue:2` | stuck |
+//! | `shann-queue-partial-without-help-faulty-stale-slot` | [`shann_queue::Mode::PartialWithoutHelp`] | Colvin & Groves 2005, Lowe §8 | slot not checked again | `bounded-queue:2` | stuck |
 //! | `register` | [`register::Access::SeqCst`] | Lowe §8 | | `register:0` | accepted |
 //! | `register-faulty-relaxed` | [`register::Access::Relaxed`] | Lowe §8 | writes become visible late; needs a clock that does not order memory accesses | `register:0` | rejected |
 //! | `register-faulty-acquire-release` | [`register::Access::AcquireRelease`] | Lowe §8 | writes become visible late; needs a clock that does not order memory accesses | `register:0` | rejected |
@@ -51,21 +51,21 @@
 //! | `fine-grained-list` | [`FineGrainedList`](fine_grained_list::FineGrainedList), bad hash | H&K `FGL`, H&S §9.5 | | `set` | accepted |
 //! | `fine-grained-list-faulty-early-unlock` | [`fine_grained_list::Fault::EarlyUnlock`] | | locks not coupled | `set` | rejected |
 //! | `optimistic-list` | [`OptimisticList`](optimistic_list::OptimisticList), bad hash | H&K `OPTIMIST`, H&S §9.6 | | `set` | accepted |
-//! | `optimistic-list-faulty-no-validation` | [`optimistic_list::Fault::NoValidation`] | | not looked at again | `set` | rejected |
+//! | `optimistic-list-faulty-no-validation` | [`optimistic_list::Fault::NoValidation`] | | nodes not checked after locking | `set` | rejected |
 //! | `lazy-list` | [`LazyList`](lazy_list::LazyList), bad hash | H&K `LLL`, H&S §9.7 | | `set` | accepted |
 //! | `lazy-list-blind-contains` | [`LazyList::blind`](lazy_list::LazyList::blind) | | | `set` | accepted |
-//! | `lazy-list-faulty-unmarked-validation` | [`lazy_list::Fault::UnmarkedValidation`] | | marks not looked at | `set` | rejected |
+//! | `lazy-list-faulty-unmarked-validation` | [`lazy_list::Fault::UnmarkedValidation`] | | marks not checked | `set` | rejected |
 //! | `lock-free-list` | [`LockFreeList`](lock_free_list::LockFreeList), bad hash | H&K `LFLL`, H&S §9.8 | | `set` | accepted |
-//! | `lock-free-list-faulty-separate-mark` | [`lock_free_list::Fault::SeparateMark`] | | mark apart from the link | `set` | rejected |
+//! | `lock-free-list-faulty-separate-mark` | [`lock_free_list::Fault::SeparateMark`] | | mark separate from the link | `set` | rejected |
 //! | `lock-free-list-faulty-unlink-only` | [`lock_free_list::Fault::UnlinkOnly`] | | no mark | `set` | rejected |
-//! | `lock-free-list-faulty-blind-contains` | [`lock_free_list::Fault::BlindContains`] | | marks not looked at | `set` | rejected |
+//! | `lock-free-list-faulty-blind-contains` | [`lock_free_list::Fault::BlindContains`] | | marks not checked | `set` | rejected |
 //! | `lazy-skiplist` | [`LazySkiplist`](lazy_skiplist::LazySkiplist), good hash | H&K `LSL`, H&S §14.3 | | `set` | accepted |
 //! | `collision-resistant-lazy-skiplist` | [`lazy_skiplist::Collisions::Scan`], bad hash | H&K `CRLSL` | | `set` | accepted |
 //! | `lock-free-skiplist` | [`LockFreeSkiplist`](lock_free_skiplist::LockFreeSkiplist), good hash | H&K `LFSL`, H&S §14.4 | | `set` | accepted |
 //! | `collision-resistant-lock-free-skiplist` | [`lock_free_skiplist::Collisions::Scan`], bad hash | H&K `CRLFSL` | | `set` | accepted |
 //! | `lock-free-skiplist-stepping-over` | [`lock_free_skiplist::Collisions::StepOver`], good hash | H&K `LFSLF0` | steps over the item; does not show with a good hash function | `set` | accepted |
 //! | `lock-free-skiplist-faulty-stepping-over` | [`lock_free_skiplist::Collisions::StepOver`], bad hash | H&K `LFSLF1`, Lowe §8 | steps over the item | `set` | rejected |
-//! | `lock-free-skiplist-faulty-collisions` | [`lock_free_skiplist::Collisions::None`], bad hash | H&K | collisions not expected | `set` | rejected |
+//! | `lock-free-skiplist-faulty-collisions` | [`lock_free_skiplist::Collisions::None`], bad hash | H&K | collisions not handled | `set` | rejected |
 //! | `split-ordered-set` | [`SplitOrderedSet::new`](split_ordered_set::SplitOrderedSet::new) | H&K `TBB`, H&S §13.3 | | `growing-set` | accepted |
 //! | `split-ordered-set-preloaded` | [`SplitOrderedSet::preloaded`](split_ordered_set::SplitOrderedSet::preloaded) | H&K | contains an item that was added before the history began | `growing-set` | rejected |
 

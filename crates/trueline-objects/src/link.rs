@@ -57,7 +57,7 @@ impl fmt::Debug for TaggedLink {
     }
 }
 
-/// A link to a node, and a mark that tells whether the node containing this link has been removed.
+/// A link to a node, and a mark that shows whether the node containing this link has been removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Marked {
     pub(crate) node: u32,

@@ -126,7 +126,7 @@ impl ResizingMap {
     /// # Panics
     /// Panics if the key is `u64::MAX`, which stands for no key.
     pub fn get(&self, key: u64) -> Option<u64> {
-        assert_ne!(key, NO_KEY, "this key stands for none");
+        assert_ne!(key, NO_KEY, "the key `u64::MAX` is reserved for empty slots");
         let mut number = self.root.load(SeqCst);
         loop {
             match self.table(number).find(key) {
@@ -166,7 +166,7 @@ impl ResizingMap {
     /// Sets the value in this table or a later one and returns it. If `keep` is set and the key has a value, returns
     /// that value instead.
     fn store(&self, mut number: usize, key: u64, value: u64, keep: bool) -> u64 {
-        assert_ne!(key, NO_KEY, "this key stands for none");
+        assert_ne!(key, NO_KEY, "the key `u64::MAX` is reserved for empty slots");
         loop {
             let table = self.table(number);
             match table.find(key) {
@@ -203,7 +203,7 @@ impl ResizingMap {
     /// # Panics
     /// Panics if the key is `u64::MAX`, which stands for no key.
     pub fn delete(&self, key: u64) {
-        assert_ne!(key, NO_KEY, "this key stands for none");
+        assert_ne!(key, NO_KEY, "the key `u64::MAX` is reserved for empty slots");
         let mut number = self.root.load(SeqCst);
         loop {
             match self.table(number).find(key) {

@@ -177,7 +177,7 @@ impl ShardedMap {
     }
 
     fn put(&self, shard: &Shard, used: &mut MutexGuard<'_, usize>, key: u64, value: u64) {
-        assert_ne!(value, NONE, "this value stands for none");
+        assert_ne!(value, NONE, "the value `u64::MAX` is reserved for keys without a value");
         let mut table = shard.table();
         if (**used + 1) * 4 > table.slots.len() * 3 {
             **used = self.grow(shard);

@@ -14,7 +14,7 @@ use std::time::Instant;
 /// [`spin_hint`](crate::primitives::spin_hint), or while it waits for a [`Mutex`](crate::primitives::Mutex) or on a
 /// [`Condvar`](crate::primitives::Condvar). It unwinds with a private payload, without a message, up to the call of
 /// [`catch_cancelled`] that the harness has put around the operation; guards are dropped on the way. The operation has
-/// not returned: it is pending, and may have taken effect in part, so the object must not be used any more.
+/// not returned: it is pending, and may have taken effect in part, so the object must no longer be used.
 ///
 /// A thread that blocks or loops without using the primitives cannot be ended, and neither can a thread that is already
 /// unwinding. A program that is built with `panic = "abort"` aborts.
@@ -232,7 +232,7 @@ impl std::error::Error for Cancelled {}
 /// # Errors
 /// Returns an error if the operation was canceled.
 pub fn catch_cancelled<R>(operation: impl FnOnce() -> R) -> Result<R, Cancelled> {
-    // Only the object can be observed in a half-finished state, and it must not be used any more: see `Cancellation`.
+    // Only the object can be observed in a half-finished state, and it must no longer be used: see `Cancellation`.
     catch_unwind(AssertUnwindSafe(operation)).map_err(|payload: Box<dyn Any + Send>| {
         payload.downcast::<Cancelled>().map_or_else(|panic| resume_unwind(panic), |cancelled| *cancelled)
     })

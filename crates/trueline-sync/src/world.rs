@@ -754,7 +754,7 @@ pub(crate) mod tests {
     fn a_thread_without_a_world_has_none() {
         let world = Rc::new(Scribe::default());
         let _inside = enter(world.clone());
-        std::thread::scope(|scope| scope.spawn(point).join()).expect("it asks nobody");
+        std::thread::scope(|scope| scope.spawn(point).join()).expect("a thread without a world does not ask one");
         assert!(world.asked.take().is_empty());
     }
 
@@ -772,7 +772,7 @@ pub(crate) mod tests {
         assert_eq!(
             world.asked.take(),
             ["point", "block", "point", "wake all", "point", "wake all"],
-            "it looks again when it is woken, and says so when it is done"
+            "a woken thread tries the lock again, and wakes the others when it releases it"
         );
     }
 

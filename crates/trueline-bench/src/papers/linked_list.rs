@@ -28,7 +28,7 @@ pub(crate) struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cache {
     All,
-    /// Only this many, of which the least recently used is forgotten.
+    /// Only this many; the least recently used is forgotten first.
     Recent(usize),
     /// None: a tree search, on one state with undo.
     None,

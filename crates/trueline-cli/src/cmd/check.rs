@@ -331,7 +331,7 @@ impl<'a> Judge<'a> {
         Judged::Report(Box::new(Report::new(file, self.spec.name(), (operations, pending), &judgment, none)), None)
     }
 
-    /// Reads and judges an input. If this exceeds a limit by too much, `end` is called with what is known, and the
+    /// Reads and judges an input. If this exceeds a limit by too much, `end` is called with the results so far, and the
     /// program ends with the exit code that it returns.
     pub(super) fn judge(
         &self,

@@ -50,7 +50,7 @@ pub(crate) struct Violation {
     are_all: bool,
 }
 
-/// Something that the user is told at once.
+/// Something that is reported to the user immediately.
 pub(crate) enum News {
     Violation(Violation),
     /// A key, or an object without keys, is not decided.
@@ -116,7 +116,7 @@ impl<'s> Follower<'s> {
         })
     }
 
-    /// Judges a line. `is_last` tells whether the input ends with it.
+    /// Judges a line. `is_last` is true if the input ends with it.
     pub(crate) fn line(&mut self, line: &[u8], is_last: bool, news: &mut Vec<News>) -> Result<(), Unreadable> {
         let read = self.reader.line(line, is_last)?;
         let number = self.reader.lines();
@@ -403,13 +403,13 @@ fn listed(results: &[String]) -> String {
     }
 }
 
-/// Tells the user what happened, and counts it.
+/// Reports news to the user, and counts them.
 pub(crate) struct Teller<'a> {
     pub(crate) file: String,
     pub(crate) spec: &'a str,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
-    /// Whether the first violation is the last, and is told with the verdict.
+    /// Whether to end at the first violation, and report it with the verdict.
     pub(crate) fail_fast: bool,
     /// The number of violations and undecided keys that were described.
     told: usize,
@@ -436,7 +436,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Tells news. Returns whether there was a violation.
+    /// Reports news. Returns whether there was a violation.
     pub(crate) fn tell(&mut self, news: &mut Vec<News>) -> bool {
         let mut is_violated = false;
         for one in news.drain(..) {
@@ -688,7 +688,8 @@ fn follow<'j>(
     let configurations = args.configurations.and_then(|most| usize::try_from(most).ok());
     let live = LiveLimits { configurations: configurations.unwrap_or(LiveLimits::default().configurations), memory };
     let tuples = args.read.tuples();
-    let mut follower = Follower::new(&judge.spec, tuples, args.late, live).expect("it is judged online");
+    let mut follower =
+        Follower::new(&judge.spec, tuples, args.late, live).expect("the specification can be judged online");
     let (mut line, mut news) = (Vec::new(), Vec::new());
     loop {
         line.clear();
@@ -713,7 +714,7 @@ fn follow<'j>(
         if !news.is_empty() && teller.tell(&mut news) && args.fail_fast {
             return Ok((follower, None));
         }
-        // Between chunks there is time to look around.
+        // Check the limits only between chunks of input, or after many lines.
         if content.buffer().is_empty() || follower.reader.lines() % (16 * LOOK) == 0 {
             if limits.reached().is_some() {
                 break;
@@ -773,7 +774,7 @@ fn follow_whole(
     let (mut lines, mut started) = (0, Instant::now());
     let mut is_violated = false;
     loop {
-        // What is read is kept, and reading it as a history takes more than that.
+        // The text is kept, and a history takes more memory than its text.
         if text.len() as u64 > limits.memory / 4 {
             return Ended::Unreadable(Unreadable::limit(LimitKind::Memory));
         }

@@ -206,7 +206,7 @@ impl<'s> Simulation<'s> {
             ));
         }
         let idle = |id| Process { id: ProcessId(id), phase: Phase::Idle, holds: None };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is from 0 to 1")]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the contention is from 0 to 1")]
         let contention = (args.contention * 1000.0) as u32;
         Ok(Self {
             name: in_order(name),

@@ -524,10 +524,14 @@ fn origins(survey: &Survey, spec: &NamedSpec, concerns: impl Fn(&Called) -> bool
         let hint = match (failed, other_kind) {
             (Some((record, line)), _) => {
                 let f = visible(&record.f);
-                format!("`{f}` would have, but it failed (line {line}): if it may have happened, log `info`")
+                format!(
+                    "the `{f}` on line {line} would have, but is logged as failed: if it may have happened, log `info`"
+                )
             }
             (None, Some((_, value))) => format!("it was put in as {value}: log both in the same way"),
-            (None, None) => "the file may begin too late, or log it in another way".to_owned(),
+            (None, None) => {
+                "the operation that put it in may be missing from the file, or be logged in another form".to_owned()
+            }
         };
         Finding {
             code: "from-nowhere",

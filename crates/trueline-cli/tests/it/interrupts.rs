@@ -120,7 +120,7 @@ fn an_interrupted_check_says_how_far_it_came() {
     assert_eq!(stdout.lines().count(), 1, "{stdout}");
     let report = json(&stdout);
     assert_eq!(report["verdict"], "unknown");
-    assert!(report["reason"].as_str().expect("a reason").contains("cancelled"), "{report}");
+    assert!(report["reason"].as_str().expect("a reason").contains("canceled"), "{report}");
     assert!(report["stats"]["configurations"].as_u64().expect("a number") > 0, "{report}");
     assert!(stderr.contains("interrupted") && stderr.contains("1 of 2 files were not judged"), "{stderr}");
 }
@@ -155,7 +155,7 @@ fn an_interrupted_view_draws_what_it_has() {
     let ended = Run::from(child.wait_with_output().expect("it was started"));
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stdout.starts_with(&format!("{file}: unknown\n")), "{}", ended.stdout);
-    assert!(ended.stdout.contains("cancelled") && ended.stderr.contains("interrupted"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("canceled") && ended.stderr.contains("interrupted"), "{}", ended.stdout);
 }
 
 #[test]

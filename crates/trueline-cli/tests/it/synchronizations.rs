@@ -21,8 +21,11 @@ fn an_exchange_that_was_too_late() {
         assert!(out.contains("exchange(13) of process 0 (lines 1-8) returned 58"), "{out}");
         // In two steps, the place is that of a step, which may come after the first bad return.
         let is_direct = matches!(algorithm, "auto" | "brute");
-        let said =
-            if is_direct { ", but could only have returned 70\n" } else { ": by this return, no order is possible\n" };
+        let said = if is_direct {
+            ", but could only have returned 70\n"
+        } else {
+            ": by the time of this return, no order is possible\n"
+        };
         assert!(out.contains(said), "{out}");
         let together = "\
     lines 4-7  process 2  exchange(76) -> 58  ┐ together

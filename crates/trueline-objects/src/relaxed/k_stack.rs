@@ -16,7 +16,7 @@
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::SecondRead`] | the counter is read twice: the first read says that a thread removes the segment, the second that none does any more; the value is neither committed nor taken back, and is pushed again | `push(1)`; then `pop` → 1, `pop` → 1 |
+//! | [`Fault::SecondRead`] | the counter is read twice: the first read says that a thread removes the segment, the second that none does; the value is neither committed nor taken back, and is pushed again | `push(1)`; then `pop` → 1, `pop` → 1 |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU32, choose};

@@ -9,7 +9,7 @@
 //! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::LateRead`] | A lets the others continue before it has read their names: the next three threads may overwrite them | `sync_b(1)` → (0, 2), `sync_c(2)` → (0, 1); `sync_a(3)`, `sync_b(4)` and `sync_c(5)` arrive; `sync_a(0)` → (4, 5) |
-//! | [`Fault::LostSignal`] | one in fifty signals is lost, at random | no call returns any more |
+//! | [`Fault::LostSignal`] | one in fifty signals is lost, at random | no more calls return |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU64, choose};

@@ -150,7 +150,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("barrier-faulty-notify-one", "barrier:4", |settings| {
         faulty_barrier(&settings.stuck(), barrier::Fault::NotifyOne)
     })
-    .fault("wakes one, and not all", STUCK),
+    .fault("wakes only one thread", STUCK),
     Entry::synchronizing("tree-barrier", "barrier:4", |settings| {
         barrier(settings, TreeBarrier::new, |barrier, me| barrier.sync(me))
     })

@@ -86,9 +86,9 @@ enum Slot {
 
 #[derive(Debug)]
 enum Means {
-    /// `filters` tells whether the filters of receivers are respected.
+    /// `filters` is true if the filters of receivers are respected.
     Queues { queues: Mutex<Queues>, filters: bool },
-    /// `sender_frees` tells whether the sender frees the slot, instead of the receiver.
+    /// `sender_frees` is true if the sender frees the slot, instead of the receiver.
     Slot { slot: Monitor<Slot>, sender_frees: bool },
 }
 
@@ -182,7 +182,7 @@ impl FilterChannel {
                 let mut slot = monitor.enter_when(accepted);
                 let taken = std::mem::replace(&mut *slot, if *sender_frees { Slot::Emptied } else { Slot::Free });
                 monitor.notify_all();
-                let Slot::Filled(value) = taken else { unreachable!("that was waited for") };
+                let Slot::Filled(value) = taken else { unreachable!("the thread waited until the slot was filled") };
                 value
             }
         }

@@ -42,7 +42,7 @@
 //! | `barrier-faulty-no-rounds` | [`barrier::Fault::NoRounds`] | | opens once for all | `barrier:4` | rejected |
 //! | `barrier-faulty-no-initial-wait` | [`barrier::Fault::NoInitialWait`] | | threads enter while others are still leaving | `barrier:4` | rejected or stuck |
 //! | `barrier-faulty-bare-wait` | [`barrier::Fault::BareWait`] | | waits without a loop; needs spurious wake-ups | `barrier:4` | rejected or stuck |
-//! | `barrier-faulty-notify-one` | [`barrier::Fault::NotifyOne`] | | wakes one, and not all | `barrier:4` | stuck |
+//! | `barrier-faulty-notify-one` | [`barrier::Fault::NotifyOne`] | | wakes only one thread | `barrier:4` | stuck |
 //! | `tree-barrier` | [`TreeBarrier::new`](barrier::TreeBarrier::new) | §10 | | `barrier:4` | accepted |
 //! | `tree-barrier-faulty-up-does-not-wait` | [`signal::Fault::UpDoesNotWait`] | | a child that signals does not wait for its parent | `barrier:4` | rejected or stuck |
 //! | `tree-barrier-faulty-early-down` | [`signal::Fault::EarlyDown`] | | children leave as soon as they are seen | `barrier:4` | rejected or stuck |

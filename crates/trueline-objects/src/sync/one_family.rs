@@ -49,7 +49,7 @@ impl OneFamily {
     /// # Panics
     /// Panics if there is no such thread in the family.
     pub fn sync(&self, me: usize) -> usize {
-        assert!(me < self.members, "the family has {} members", self.members);
+        assert!(me < self.members, "member {me} is out of range: the family has {} members", self.members);
         // A thread never meets itself, because it is not marked as waiting while it searches.
         self.pairs.sync(me, 0..self.members)
     }

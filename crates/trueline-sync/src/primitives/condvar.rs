@@ -106,7 +106,7 @@ impl Condvar {
         drop(guard);
         let timed_out = match sleeper.sleep_until(deadline.and_then(|deadline| deadline.0)) {
             Ok(true) => false,
-            // If the sleeper is not in the queue any more, it was notified in the meantime: then this is not a timeout,
+            // If the sleeper is no longer in the queue, it was notified in the meantime: then this is not a timeout,
             // and the notification is not lost.
             Ok(false) => self.forget(&sleeper),
             Err(cancelled) => {

@@ -446,7 +446,7 @@ impl<T> AtomicPtr<T> {
         pointer.expose_provenance() as u64
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "it was an address")]
+    #[expect(clippy::cast_possible_truncation, reason = "the bits are those of an address")]
     fn value_of(bits: u64) -> *mut T {
         std::ptr::with_exposed_provenance_mut(bits as usize)
     }

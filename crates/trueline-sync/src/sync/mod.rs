@@ -14,7 +14,7 @@ pub use std::sync::{Arc, LockResult, PoisonError, TryLockError, TryLockResult, W
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use mutex::{Mutex, MutexGuard};
-#[expect(deprecated, reason = "crates use it")]
+#[expect(deprecated, reason = "crates that are tested may still use it")]
 pub use once::ONCE_INIT;
 pub use once::{Once, OnceState};
 pub use once_lock::{LazyLock, OnceLock};

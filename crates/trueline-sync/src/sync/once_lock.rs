@@ -124,7 +124,7 @@ impl<T> OnceLock<T> {
             return None;
         }
         self.once.reset();
-        // SAFETY: `once` was complete and is not any more, so the value is read only here.
+        // SAFETY: `once` was complete and no longer is, so the value is read only here.
         Some(unsafe { self.value.get_mut().assume_init_read() })
     }
 }
@@ -235,7 +235,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// Panics if an earlier initialization has panicked.
     pub fn force_mut(this: &mut Self) -> &mut T {
         Self::force(this);
-        this.cell.get_mut().expect("it was made")
+        this.cell.get_mut().expect("`force` has initialized the value")
     }
 
     /// Returns the value, if it is initialized.

@@ -188,7 +188,7 @@ macro_rules! guard {
         #[must_use = "if unused the RwLock will immediately unlock"]
         pub struct $name<'l, T: ?Sized> {
             // Fields are dropped in this order.
-            #[expect(dead_code, reason = "for its destructor")]
+            #[expect(dead_code, reason = "only its destructor is used")]
             before: Before,
             real: real::$name<'l, T>,
             _after: After,

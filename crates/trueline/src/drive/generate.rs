@@ -61,7 +61,7 @@ macro_rules! ranges {
                 assert!(start <= end, "the range {self:?} is empty, so there is no argument to generate");
                 let width = u64::try_from(end - start).expect("the range of a type of 64 bits");
                 let offset = making.below(width.saturating_add(1));
-                <$type>::try_from(start + i128::from(offset)).expect("it is in the range")
+                <$type>::try_from(start + i128::from(offset)).expect("the sum is in the range")
             }
         }
     )*};

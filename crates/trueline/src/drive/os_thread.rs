@@ -94,10 +94,10 @@ mod tests {
         let (sender, receiver) = channel::<()>();
         let (told, task) = channel();
         let waiting = std::thread::spawn(move || {
-            told.send(OsThread::here()).expect("somebody listens");
+            told.send(OsThread::here()).expect("the test waits for the message");
             receiver.recv()
         });
-        let task = task.recv().expect("it is told");
+        let task = task.recv().expect("the thread sends its handle");
         // Finally, it waits.
         while task.is_runnable() {
             std::thread::yield_now();

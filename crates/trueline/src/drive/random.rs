@@ -34,7 +34,7 @@ impl Random {
     /// # Panics
     /// Panics if `bound` is 0.
     pub fn below(&mut self, bound: u32) -> u32 {
-        assert!(bound > 0, "no number is below 0");
+        assert!(bound > 0, "the bound must be greater than 0");
         u32::try_from((u64::from(bound) * (self.bits() >> 32)) >> 32).expect("below a u32")
     }
 

@@ -128,7 +128,7 @@ impl<T> Drop for Log<T> {
     fn drop(&mut self) {
         let length = *self.length.get_mut();
         for entry in &mut self.entries[..length] {
-            // SAFETY: the entry is below `length`, so it is initialized, and nothing else refers to the log any more.
+            // SAFETY: the entry is below `length`, so it is initialized, and nothing else refers to the log.
             unsafe { entry.get_mut().assume_init_drop() };
         }
     }

@@ -64,7 +64,7 @@ impl<Op, Ret> Recorder<Op, Ret> {
             line: 0,
             version: None,
         });
-        let entry = self.log.last_mut().expect("it was pushed");
+        let entry = self.log.last_mut().expect("the entry was pushed above");
         entry.call = time(self.clock.now());
         let result = body(&entry.op);
         let returned = time(self.clock.now());

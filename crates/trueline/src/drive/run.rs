@@ -122,7 +122,7 @@ pub enum End {
     },
 }
 
-/// The verdict on runs of which the last makes no progress.
+/// The verdict on runs if the last of them makes no progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Look {
@@ -226,7 +226,7 @@ impl Runner {
         self.pool.renew();
     }
 
-    /// Makes runs, one after the other. Returns those that were started, of which the last may not have completed.
+    /// Makes runs, one after the other. Returns those that were started; the last may not have completed.
     ///
     /// # Panics
     /// Panics if runs of one batch have different numbers of threads.
@@ -454,7 +454,7 @@ struct Handles {
 impl Handles {
     fn keep(handles: &mut Vec<(usize, Box<dyn Handle>)>, run: usize, handle: Box<dyn Handle>) -> &mut dyn Handle {
         handles.push((run, handle));
-        &mut *handles.last_mut().expect("one was kept").1
+        &mut *handles.last_mut().expect("the handle was pushed above").1
     }
 }
 
@@ -538,7 +538,7 @@ impl Batch {
         // handles dropped while a panic unwinds, because a second panic would abort the process.
         let mut handles = Handles::default();
         for run in 0..self.runs.len() {
-            // Only the object can be left in an inconsistent state, and it is not used any more.
+            // Only the object can be left in an inconsistent state, and it is no longer used.
             let outcome =
                 catch_unwind(AssertUnwindSafe(|| self.work_once(run, thread, &mut lane, &mut around, &mut handles)));
             let is_ended = self.ended.load(Ordering::SeqCst);
@@ -802,7 +802,10 @@ impl Worker<'_> {
         let call = Call { operation, argument: argument.to_value() };
         let result = match self.caller.call(call) {
             Called::Done(result) => R::from_value(&result),
-            Called::Skipped => panic!("a worker chose `{}`, which is not possible now", visible(name)),
+            Called::Skipped => panic!(
+                "a worker called `{}` when it was not possible; check its condition (`.when(..)`) first",
+                visible(name)
+            ),
             Called::Over => resume_unwind(Box::new(Stop)),
         };
         result.unwrap_or_else(|| panic!("`{}` does not return the type that the worker expects", visible(name)))

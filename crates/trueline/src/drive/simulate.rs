@@ -92,7 +92,9 @@ pub fn simulate<Op: Clone, Ret>(
                 }
             }
             Phase::Done(_) => {
-                let Phase::Done(result) = std::mem::replace(phase, Phase::Idle) else { unreachable!("it is done") };
+                let Phase::Done(result) = std::mem::replace(phase, Phase::Idle) else {
+                    unreachable!("the phase is `Done`, as matched above")
+                };
                 if random.chance(shape.crashes, 2000) {
                     builder.info(*process).expect("the process has called");
                     *process = ProcessId(next_process);

@@ -162,7 +162,7 @@ impl<Op, Ret> Builder<Op, Ret> {
         if self.operations.len() >= Event::MOST_OPERATIONS {
             return Err(self.error(Problem::TooMany));
         }
-        let id = OpId(u32::try_from(self.operations.len()).expect("checked against the most"));
+        let id = OpId(u32::try_from(self.operations.len()).expect("the number of operations was checked above"));
         let position = self.position();
         self.operations.push(Operation::new(op, Outcome::Pending, process, object, position, self.line));
         self.events.push(Event::call(id));
@@ -274,12 +274,12 @@ impl<Op, Ret> Builder<Op, Ret> {
         let mut events = Vec::with_capacity(self.events.len());
         let mut annotations = self.annotations.iter_mut().peekable();
         for (old_position, event) in (0..).zip(&self.events) {
-            let here = u32::try_from(events.len()).expect("fewer than before");
+            let here = u32::try_from(events.len()).expect("there are no more events than before");
             while let Some(annotation) = annotations.next_if(|annotation| annotation.position <= old_position) {
                 annotation.position = here;
             }
             let Some(id) = renumbered[event.op().index()] else { continue };
-            let position = u32::try_from(events.len()).expect("fewer than before");
+            let position = u32::try_from(events.len()).expect("there are no more events than before");
             let operation = &mut self.operations[id.index()];
             if event.kind() == super::EventKind::Call {
                 operation.set_call(position);
@@ -289,7 +289,7 @@ impl<Op, Ret> Builder<Op, Ret> {
                 events.push(Event::ret(id));
             }
         }
-        let end = u32::try_from(events.len()).expect("fewer than before");
+        let end = u32::try_from(events.len()).expect("there are no more events than before");
         annotations.for_each(|annotation| annotation.position = end);
         self.events = events;
     }

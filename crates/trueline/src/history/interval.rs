@@ -177,7 +177,7 @@ pub(crate) fn in_lanes<Op, Ret>(mut intervals: Vec<Interval<Op, Ret>>, skew: i64
             None => {
                 lanes.push((ProcessId(next), i64::MIN));
                 next = next.saturating_add(1);
-                lanes.last_mut().expect("it was pushed")
+                lanes.last_mut().expect("the lane was pushed above")
             }
         };
         *busy_until = until;

@@ -262,7 +262,8 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
             let old = event.op().index();
             match event.kind() {
                 EventKind::Call => {
-                    let id = u32::try_from(operations.len()).expect("fewer than in the whole history");
+                    let id =
+                        u32::try_from(operations.len()).expect("there are fewer operations than in the whole history");
                     renumbered[old] = id;
                     let operation = &self.operations[old];
                     let mut kept = operation.with(operation.op.clone(), outcome(event.op(), operation));

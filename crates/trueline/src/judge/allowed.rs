@@ -69,7 +69,7 @@ fn scope(case: &dyn Case, refused: OpId, event: u32) -> (Vec<Event>, bool) {
     let key = |event: &Event| keys.as_ref().map_or(SPANS, |keys| keys.of[event.op().index()]);
     let one_key = events.iter().all(|event| key(event) != SPANS);
     if one_key {
-        let own = key(events.last().expect("the return is one of them"));
+        let own = key(events.last().expect("the events include the return"));
         events.retain(|event| key(event) == own);
     }
     (events, one_key)
@@ -107,7 +107,7 @@ fn add_results(case: &dyn Case, order: &[OpId], asked: &mut Asked) {
             asked.known.push(result);
         }
     }
-    let place = order.iter().position(|op| *op == asked.op).expect("it has returned");
+    let place = order.iter().position(|op| *op == asked.op).expect("the order contains every operation that returned");
     let mut is_one_right = false;
     for (tried, result) in after(case, &order[..place], asked.op).unwrap_or_default().into_iter().enumerate() {
         if asked.known.contains(&result) {

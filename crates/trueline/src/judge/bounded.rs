@@ -18,7 +18,7 @@
 //! path itself must fit into the memory.
 //!
 //! # Complexity
-//! That of the graph search if nothing useful is forgotten, and that of the tree search if everything is.
+//! The complexity of the graph search if nothing useful is forgotten, and that of the tree search if everything is.
 
 use super::search::depth_first::Memory;
 use super::worker::Search;

@@ -66,7 +66,7 @@ pub(super) fn search(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Ve
     let mut longest = Vec::new();
     for event in events.iter().filter(|event| event.kind() == EventKind::Return) {
         let refused = event.op();
-        let position = frame.ret(refused).expect("it has a return event");
+        let position = frame.ret(refused).expect("the operation has a return event");
         definition.operations = prefix(frame, events, position + 1);
         definition.order.clear();
         match definition.linearizable(0) {

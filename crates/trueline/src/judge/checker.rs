@@ -88,9 +88,9 @@ pub trait Checker: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Returns a linearization: the operations in an order in which they may have taken effect. Returns `None` if there
     /// is no linearization.
     ///
-    /// A linearization contains every operation that [returned](CheckerInput::ret), and any of the others. It keeps the
-    /// order of operations of which one [precedes](CheckerInput::precedes) the other, and the specification
-    /// [allows](CheckerInput::step) it.
+    /// A linearization contains every operation that [returned](CheckerInput::ret), and any of the others. If an
+    /// operation [precedes](CheckerInput::precedes) another, it comes first, and the specification
+    /// [allows](CheckerInput::step) the order.
     ///
     /// # Errors
     /// Returns the limit that ended the search, as [`CheckerInput::step`] returned it, or [`LimitKind::Refused`] if the
@@ -188,7 +188,7 @@ impl OwnChecker {
         let returns: Vec<OpId> =
             events.iter().filter(|event| event.kind() == EventKind::Return).map(|event| event.op()).collect();
         assert!(!returns.is_empty(), "{} rejected a history in which no operation returned", self.name());
-        let position = |at: usize| frame.ret(returns[at]).expect("it has a return event");
+        let position = |at: usize| frame.ret(returns[at]).expect("the operation has a return event");
         // The history is linearizable up to the first `good` returns, and not up to `bad` returns.
         let (mut good, mut bad) = (0, returns.len());
         let (mut prefix, mut is_first) = (Vec::new(), true);

@@ -56,7 +56,7 @@ impl<'a, Op, Ret> Cut<'a, Op, Ret> {
             let operation = &self.history[event.op()];
             match event.kind() {
                 EventKind::Call => operation.call_position(),
-                EventKind::Return => operation.return_position().expect("it has a return event"),
+                EventKind::Return => operation.return_position().expect("the operation has a return event"),
             }
         })
     }
@@ -87,7 +87,7 @@ impl<'a, Op, Ret> Cut<'a, Op, Ret> {
     }
 }
 
-/// An explanation or the reason why there is none, unless a limit was reached.
+/// An explanation, or the reason why there is none; an error if a limit was reached.
 type Explained<Other> = Result<Result<Synchronizations, Other>, LimitKind>;
 
 /// A way to explain histories.
@@ -160,7 +160,7 @@ pub(super) trait Explain<Op, Ret: Clone> {
                 bad = middle;
             }
         }
-        let groups = self.explain(&until(good))?.expect("this many returns can be explained");
+        let groups = self.explain(&until(good))?.expect("the prefix with `good` returns can be explained");
         let refused = returns[good];
         let event = cut.return_position(refused);
         let (allowed, all_allowed) = self.allowed(cut, refused, event);
@@ -269,7 +269,7 @@ pub(super) fn progress<Op, Ret: Clone>(
 /// Merges the groups of several objects into one order.
 fn merge<Op, Ret>(history: &History<Op, Ret>, mut all: Vec<Synchronizations>) -> Synchronizations {
     if all.len() == 1 {
-        return all.pop().expect("there is one");
+        return all.pop().expect("the length is 1");
     }
     let mut placed = Vec::new();
     for groups in all {

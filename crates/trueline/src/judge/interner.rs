@@ -162,7 +162,7 @@ pub(super) fn hash_of<T: Hash + ?Sized>(value: &T) -> u32 {
     low_half(hasher.finish())
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the low half is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "the function returns only the low half")]
 #[inline]
 fn low_half(word: u64) -> u32 {
     word as u32

@@ -113,7 +113,7 @@ pub trait Judged: Debug + Send + Sync {
     fn partners(&self) -> Option<Partners>;
 }
 
-/// A typed specification, and what is required of its histories.
+/// A typed specification, and the requirements on its histories.
 pub(crate) trait Criterion: Send + Sync {
     type Op: Send + Sync;
     type Ret: Clone + Send + Sync;

@@ -159,7 +159,7 @@ impl<'h> Parts<'h> {
                 let first = parts.early.len();
                 parts.early.extend(by_key);
                 let early = first..parts.early.len();
-                parts.whole.last_mut().expect("it was added").early = early;
+                parts.whole.last_mut().expect("the whole part was added above").early = early;
             }
         }
         parts

@@ -100,7 +100,7 @@ impl Queue {
         self.from.get()
     }
 
-    /// Records that an operation is not placed any more.
+    /// Records that an operation is no longer placed.
     fn put_back(&self, at: usize) {
         self.from.set(self.from.get().min(self.places[at]));
     }

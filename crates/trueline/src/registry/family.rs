@@ -20,7 +20,7 @@ use crate::spec::Spec;
 /// The judged history, or the reason why it cannot be read.
 pub(super) type IsJudged<'a> = Result<Box<dyn Judged + 'a>, NamedError>;
 
-/// The history as it was read, or the reason why it cannot be.
+/// The history as it was read, or the reason why it cannot be read.
 pub(super) type IsRead<'a> = Result<Box<dyn Unjudged<'a> + 'a>, NamedError>;
 
 /// A specification, with the notation of its operations in files.

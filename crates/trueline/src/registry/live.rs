@@ -174,7 +174,7 @@ impl Live<'_> {
         self.judge.bytes()
     }
 
-    /// Frees memory if more is used than the limit allows. Returns the parts of which unknown outcomes were forgotten,
+    /// Frees memory if more is used than the limit allows. Returns the parts whose unknown outcomes were forgotten,
     /// and the parts that were given up.
     pub fn save_memory(&mut self) -> (Vec<u32>, Vec<u32>) {
         self.judge.save_memory()

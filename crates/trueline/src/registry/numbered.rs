@@ -133,7 +133,7 @@ impl<T: Clone + Eq + Hash> Items<T> {
     }
 
     fn first_later(&self) -> u32 {
-        u32::try_from(self.read.len()).expect("operations have numbers")
+        u32::try_from(self.read.len()).expect("operations are numbered with 32 bits")
     }
 }
 

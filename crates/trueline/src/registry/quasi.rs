@@ -117,7 +117,7 @@ pub(super) fn judge_numbered<'f, V: LentValue>(
     let semantics = match (factors.in_table(info)?, factors) {
         (Some(by_name), _) => Semantics::by_class(classes(&spec, info, &history, by_name)?),
         (None, QuasiFactors::Whole(factor)) => Semantics::whole_domain(*factor),
-        (None, QuasiFactors::ByOperation(_)) => unreachable!("these are by name"),
+        (None, QuasiFactors::ByOperation(_)) => unreachable!("factors by operation are handled above"),
     };
     let show = show(&spec);
     Ok(judged(QuasiLinearizable(spec, semantics), show, history, config))

@@ -126,18 +126,17 @@ pub const SPECS: &[SpecInfo] = &[
     SpecInfo::of::<Bag<Value>>("bag", "a multiset whose remove-any takes any element; initially empty"),
     SpecInfo::of::<Queue<Value>>(
         "quasi-queue",
-        "a queue, judged by quasi linearizability: no operation more than K places off; `--factor` overrides that",
+        "a queue out of order by at most K places, judged by quasi linearizability; `--factor` overrides K",
     )
     .parameter(":K"),
     SpecInfo::of::<Stack<Value>>(
         "quasi-stack",
-        "a stack, judged by quasi linearizability: no operation more than K places off; `--factor` overrides that",
+        "a stack out of order by at most K places, judged by quasi linearizability; `--factor` overrides K",
     )
     .parameter(":K"),
     SpecInfo::of::<PriorityQueue<Value>>(
         "quasi-priority-queue",
-        "a priority queue, judged by quasi linearizability: no operation more than K places off; `--factor` \
-         overrides that",
+        "a priority queue out of order by at most K places, judged by quasi linearizability; `--factor` overrides K",
     )
     .parameter(":K"),
     SpecInfo::of::<Queue<Value>>(
@@ -182,7 +181,7 @@ pub const SPECS: &[SpecInfo] = &[
         .parameter(":N"),
     SpecInfo::of::<EnrollableBarrier>("enrollable-barrier", "all enrolled parties synchronize"),
     SpecInfo::of::<TimeoutChannel<Value>>("timeout-channel", "a send and a receive synchronize, or one gives up"),
-    SpecInfo::of::<TimeoutExchanger<Value>>("timeout-exchanger", "two exchange values, or one gives up"),
+    SpecInfo::of::<TimeoutExchanger<Value>>("timeout-exchanger", "two threads exchange values, or one gives up"),
     SpecInfo::of::<CloseableChannel<Value>>(
         "closeable-channel",
         "a send and a receive synchronize until the channel is closed, then each fails",

@@ -118,7 +118,7 @@ pub(crate) fn check_reaches<S: Spec>(spec: &S, operations: &[S::Op], results: &[
         let mut states = vec![spec.initial()];
         let mut steps: Vec<(S::Op, S::Ret)> = Vec::new();
         for _ in 0..20 {
-            let state = states.last().expect("there is a first");
+            let state = states.last().expect("the list begins with the initial state");
             for goal in operations {
                 for result in results.iter().filter(|result| spec.is_goal(goal, result)) {
                     goals += 1;

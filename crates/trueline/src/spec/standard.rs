@@ -64,24 +64,24 @@ pub enum Standard<V> {
     Put(V),
     /// Bag: removes any value.
     Take(Taken<V>),
-    /// Lock: acquired it; a read-write lock, for writing.
+    /// Lock: acquires the lock; for a read-write lock, for writing.
     Lock {
         /// The owner, if owners matter.
         by: Option<u32>,
     },
-    /// Lock: released it; a read-write lock, from writing.
+    /// Lock: releases the lock; for a read-write lock, after writing.
     Unlock {
         /// The owner, if owners matter.
         by: Option<u32>,
     },
     /// Lock: an attempt that failed because the lock was held.
     LockFailed,
-    /// Read-write lock: acquired it for reading.
+    /// Read-write lock: acquires the lock for reading.
     LockShared {
         /// The owner, if owners matter.
         by: Option<u32>,
     },
-    /// Read-write lock: released it from reading.
+    /// Read-write lock: releases the lock after reading.
     UnlockShared {
         /// The owner, if owners matter.
         by: Option<u32>,

@@ -77,7 +77,7 @@ impl fmt::Display for TooLittle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::GaveUp { lost } => {
-                write!(f, "it gave up, because {lost} threads never returned from operations that block")
+                write!(f, "the test gave up, because {lost} threads never returned from operations that block")
             }
             Self::FewRuns { judged, least, undecided: 0 } => {
                 write!(f, "only {judged} runs were made, but at least {least} are needed")

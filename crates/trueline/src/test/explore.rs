@@ -80,7 +80,7 @@ impl fmt::Debug for Against {
 /// assert!(explored.is_complete && explored.histories > 5);
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "give it to `explore`"]
+#[must_use = "an exploration does nothing until it is passed to `explore`"]
 pub struct Exploration {
     calls: Option<Calls>,
     number: Option<u32>,
@@ -1337,7 +1337,7 @@ struct NotedInstance(Option<Arc<dyn Instance>>);
 
 impl Instance for NotedInstance {
     fn handle(&self, thread: u32) -> Box<dyn Handle> {
-        self.0.as_ref().expect("it is dropped last").handle(thread)
+        self.0.as_ref().expect("the instance is taken only when it is dropped").handle(thread)
     }
 
     fn release(&self) {

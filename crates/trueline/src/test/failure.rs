@@ -126,7 +126,7 @@ pub struct Smallest {
     /// The maximum number of preemptions, if the exploration was bounded by one.
     #[doc(hidden)]
     pub preemptions: Option<u32>,
-    /// Whether it was explored at random, because it has too many executions to explore all of them.
+    /// Whether the smallest program was explored at random, because it has too many executions to explore all of them.
     #[doc(hidden)]
     pub by_chance: bool,
     /// Threads yielded at one in this many schedule points.

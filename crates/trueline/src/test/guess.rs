@@ -578,7 +578,7 @@ fn until(history: &Recorded, event: u32) -> Recorded {
             Some(result) => builder.ret(process, result.clone()).map(drop),
             None => Ok(()),
         };
-        added.expect("as it was");
+        added.expect("the order of events is unchanged");
     }
     builder.finish()
 }

@@ -101,7 +101,7 @@ pub(super) fn try_out(spec: &mut ModelSpec, argument: impl Fn(u32, &mut Random) 
                 "`{name}` has no outcome, or more than one, in {state:?}, but its meaning always has exactly one"
             ));
         };
-        let meaning = operations[number as usize].meaning.expect("it was chosen for that");
+        let meaning = operations[number as usize].meaning.expect("only operations with a meaning are chosen");
         match meaning {
             Meaning::Enqueue | Meaning::Push => held.push_back(call.argument.clone()),
             Meaning::Write => register = Some(call.argument.clone()),

@@ -143,7 +143,7 @@ mod judge;
 mod guess;
 mod notation;
 
-// What it runs.
+// The settings and programs of a test.
 mod settings;
 mod environment;
 mod plan;
@@ -153,7 +153,7 @@ mod outline;
 mod token;
 mod regressions;
 
-// Running it.
+// Running a test.
 mod supervise;
 mod running;
 #[cfg(feature = "systematic")]
@@ -163,7 +163,7 @@ mod programs;
 #[cfg(feature = "systematic")]
 mod serial;
 
-// What comes out.
+// The outcome of a test.
 mod coverage;
 mod failure;
 mod shrink;
@@ -582,7 +582,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     #[track_caller]
     pub fn when(mut self, is_possible: impl Fn(&mut H) -> bool + Send + Sync + 'static) -> Self {
         self.outline.last("when");
-        self.bodies.last_mut().expect("there are as many as operations").is_possible = Some(Box::new(is_possible));
+        self.bodies.last_mut().expect("each operation has an entry").is_possible = Some(Box::new(is_possible));
         self
     }
 
@@ -848,7 +848,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
     #[track_caller]
     pub fn reads_only(mut self) -> Self {
         self.outline.last("reads_only");
-        self.judge.steps.last_mut().expect("there are as many as operations").reads_only = true;
+        self.judge.steps.last_mut().expect("each operation has an entry").reads_only = true;
         self
     }
 
@@ -875,7 +875,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
     #[track_caller]
     pub fn means(mut self, meaning: Meaning) -> Self {
         self.outline.last("means");
-        self.judge.steps.last_mut().expect("there are as many as operations").meaning = Some(meaning);
+        self.judge.steps.last_mut().expect("each operation has an entry").meaning = Some(meaning);
         self
     }
 
@@ -1132,7 +1132,7 @@ impl<O, H: 'static> Test<O, H, Specified> {
 trait HasModel {}
 
 impl<O, H: 'static> Test<O, H, Unjudged> {
-    /// Makes the compiler say what to do if the model is forgotten. The type of the result is free, so that the rest of
+    /// Makes the compiler suggest what to do if the model is forgotten. The type of the result is free, so that the rest of
     /// the expression causes no further errors.
     #[doc(hidden)]
     #[expect(private_bounds, reason = "no type satisfies it")]

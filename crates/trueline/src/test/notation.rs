@@ -25,7 +25,7 @@ impl Plan {
     fn shown(&self, call: &Call) -> Shown {
         let Kind { name, show_argument, .. } = self.kind(call);
         let argument = show_argument(&call.argument);
-        // The elements of a tuple are arguments of their own, and `()` is no argument.
+        // The elements of a tuple are arguments of their own, and `()` means no argument.
         let argument = match argument.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
             Some(elements) => elements.strip_suffix(',').unwrap_or(elements),
             None => &argument,

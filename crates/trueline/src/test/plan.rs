@@ -437,7 +437,7 @@ impl Plan {
         Ok(self)
     }
 
-    /// Ends the test when `token` is canceled. Its outcome is what is known by then.
+    /// Ends the test when `token` is canceled. Its outcome has the results up to then.
     pub fn cancelled_by(mut self, token: CancelToken) -> Self {
         self.cancel = Some(token);
         self
@@ -856,7 +856,8 @@ impl Plan {
     /// Returns a stage of the portfolio, with the settings of this test applied.
     fn stage(&self, number: u64) -> Stage {
         let Options { threads, operations, chaos, phases, all_arguments, .. } = self.options;
-        let place = usize::try_from(number % PORTFOLIO.len() as u64).expect("below a small number");
+        let place = usize::try_from(number % PORTFOLIO.len() as u64)
+            .expect("the remainder is below the length of the portfolio");
         let Stage { mut shape, mut runs } = PORTFOLIO[place];
         if let Some(spec) = self.judge.synchronizing() {
             shape = spec.shape();

@@ -156,15 +156,17 @@ impl Serial {
             if operation.call_position() == position {
                 let is_it = Some(position) == stuck;
                 if operation.outcome.result().is_some() || is_it {
-                    builder.call(process, (process, operation.op.clone())).expect("as it was");
+                    builder.call(process, (process, operation.op.clone())).expect("the order of events is unchanged");
                 }
             } else if let Some(result) = operation.outcome.result() {
-                builder.ret(process, Returned::Value(result.clone())).expect("as it was");
+                builder.ret(process, Returned::Value(result.clone())).expect("the order of events is unchanged");
             }
         }
         if let Some(position) = stuck {
             let operation = history.operations().iter().find(|operation| operation.call_position() == position);
-            builder.ret(operation.expect("it was called").process.0, Returned::Stuck).expect("it is open");
+            builder
+                .ret(operation.expect("the stuck operation has a call").process.0, Returned::Stuck)
+                .expect("the stuck operation is open");
         }
         match check(self, &builder.finish(), config).verdict {
             Verdict::Accepted(_) => Some(true),

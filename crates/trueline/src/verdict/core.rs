@@ -92,7 +92,7 @@ impl Role {
     }
 }
 
-/// A step that weakens a history: it says less about one or more operations.
+/// A step that weakens a history: less is known about one or more operations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Weakening {
     /// Leaves out a call.

@@ -143,7 +143,7 @@ pub(crate) fn groups<'a, T>(order: &'a [T], together: &'a [u32]) -> impl Iterato
 
 /// Returns the number of operations in each group.
 pub(crate) fn sizes(groups: &[Vec<OpId>]) -> Vec<u32> {
-    groups.iter().map(|group| u32::try_from(group.len()).expect("operations have numbers")).collect()
+    groups.iter().map(|group| u32::try_from(group.len()).expect("operations are numbered with 32 bits")).collect()
 }
 
 /// The evidence that a history is not linearizable.
@@ -275,13 +275,13 @@ impl fmt::Display for Limit {
             LimitKind::Time => "the time limit was reached",
             LimitKind::Memory => "the memory limit was reached",
             LimitKind::Configurations => "the limit of configurations was reached",
-            LimitKind::Cancelled => "the search was cancelled",
+            LimitKind::Cancelled => "the search was canceled",
             LimitKind::Refused(why) => return write!(f, "the algorithm cannot judge such a history: {why}"),
         };
         if self.events == 0 {
             return write!(f, "{reached} while the history was read");
         }
-        write!(f, "{reached}; the search had come to event {} of {}", self.event, self.events)
+        write!(f, "{reached}; the search had reached event {} of {}", self.event, self.events)
     }
 }
 

@@ -7,8 +7,8 @@ use crate::history::OpId;
 /// The evidence that a history is not quasi linearizable.
 ///
 /// Such a history has no first failing event: a prefix may be rejected and the whole history accepted, when a value is
-/// taken out early and put in later. What is certain is that no order exists, and how much larger the factors would
-/// have to be.
+/// taken out early and put in later. The evidence is that no order exists, and how much larger the factors
+/// would have to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QuasiEvidence {

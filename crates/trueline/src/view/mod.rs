@@ -71,7 +71,7 @@ pub struct Report {
 
 /// A verdict, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "a report has one")]
+#[expect(clippy::large_enum_variant, reason = "a report contains only one")]
 #[doc(hidden)]
 pub enum Finding {
     /// The history is accepted.
@@ -501,7 +501,7 @@ impl Rejection {
         match (result, self.allowed.as_slice()) {
             (None, _) => format!("{what} was refused"),
             (Some(result), _) if !self.is_first => {
-                format!("{what} returned {}: by this return, no order is possible", shorten(result))
+                format!("{what} returned {}: by the time of this return, no order is possible", shorten(result))
             }
             (Some(result), []) if self.all_allowed => {
                 format!("{what} returned {}, but could not have returned at all then", shorten(result))

@@ -269,7 +269,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
         (false, _) => (format!("But {name}"), ", no matter how the others took effect"),
     };
     teller.say(match (all_allowed, results.as_slice()) {
-        _ if !is_first => format!("By the return of {name}, no order is possible"),
+        _ if !is_first => format!("By the time {name} returned, no order is possible"),
         (true, []) => format!("{but} could not have returned then{how}"),
         (true, results) => format!("{but} could only have returned {}{how}", alternatives(results)),
         (false, []) => format!("{but} could not have returned that{how}"),
@@ -372,7 +372,7 @@ struct Label {
 enum Tense {
     Present,
     Past,
-    /// What may be the case.
+    /// The object may be in the state.
     Possible,
 }
 
@@ -699,8 +699,8 @@ impl Teller {
             Reason::Below { top, later } => {
                 let (top, later, below) = (self.name(*top), self.name(*later), self.name(first));
                 format!(
-                    "{top} got the value on top between {below} and {later}, which got that of {below}, \
-                     so that this lay below"
+                    "{top} came between {below} and {later}, which got the value of {below}, \
+                     so that value lay below the one that {top} got"
                 )
             }
             Reason::Lesser { put } => {
@@ -710,7 +710,7 @@ impl Teller {
             Reason::LesserLater { taken } => {
                 let (taken, out, put) = (self.name(*taken), self.name(first), self.name(second));
                 format!(
-                    "{taken} came after {out}, and the value that it got, of {put}, goes before the one that {out} got"
+                    "{taken} came after {out}, and got the value of {put}, which goes before the one that {out} got"
                 )
             }
             Reason::LesserStillIn { put } => {
@@ -773,7 +773,7 @@ impl Teller {
                 let (needs, user, used) = (self.state(needs), self.name(*user), self.names(used));
                 let chances = self.chances(*at_first, makers);
                 let others = self.others(&[], later, &user, "");
-                format!("{user} needs {needs}; {used} needed this before it, and ended it; {chances}{others}")
+                format!("{user} needs {needs}; {used} needed this earlier, and ended it; {chances}{others}")
             }
             Reason::UsedTooOften { needs, at_first, used, makers } => {
                 let (needs, used_names) = (self.state(needs), self.names(used));
@@ -992,7 +992,7 @@ fn needed_number(what: Counted, needed: i64) -> String {
     }
 }
 
-/// Says what the initial count was, if that is worth mentioning.
+/// Describes the initial count, if it is worth mentioning.
 fn at_first(what: Counted, initial: i64, initially: &str) -> Option<String> {
     match (what, initial) {
         (Counted::Readers | Counted::Writers | Counted::Values, 0) => None,
@@ -1002,7 +1002,7 @@ fn at_first(what: Counted, initial: i64, initially: &str) -> Option<String> {
     }
 }
 
-/// Returns what makes a count worse, and what makes it better; `too_little` says whether it is too small or too large.
+/// Returns the phrases for changes that make a count worse and better; `too_little` is true if the count is too small.
 fn changes(what: Counted, too_little: bool) -> (&'static str, &'static str) {
     let (more, had_more) = match what {
         Counted::Permits => ("gave one back", "given one back"),

@@ -394,7 +394,7 @@ q.jsonl: rejected (auto, 3 operations, 1 pending, 2 partitions, 42 µs)
             render(&report, Style::Plain),
             "\
 q.jsonl: unknown (auto, 3 operations, 1 pending, 2 partitions, 42 µs)
-  the memory limit was reached; the search had come to event 17 of 2000; raise --memory, or try another --algorithm
+  the memory limit was reached; the search had reached event 17 of 2000; raise --memory, or try another --algorithm
 "
         );
     }

@@ -46,7 +46,7 @@ fn an_undecided_history_passes_neither() {
     let good = message(move || drop(assert_linearizable!(lost(), Queue::new(), for_good)));
     let bad = message(move || drop(assert_not_linearizable!(lost(), Queue::new(), config)));
     assert!(good.contains("lost(): unknown") && bad.contains("lost(): unknown"), "{good}\n{bad}");
-    assert!(good.contains("the search was cancelled"), "{good}");
+    assert!(good.contains("the search was canceled"), "{good}");
     assert!(good.starts_with("not decided within the limits of the `Config`\n"), "{good}");
 }
 

@@ -57,7 +57,7 @@ pub(super) struct Raw<'r> {
     pub(super) preemptions: u32,
     /// The number of random choices that the object made.
     pub(super) choices: u32,
-    /// Whether it made some of them in the second half of its steps.
+    /// Whether the object made random choices in the second half of its steps.
     pub(super) chooses_late: bool,
     pub(super) trace: &'r [Entry],
 }

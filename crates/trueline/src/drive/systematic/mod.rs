@@ -5,7 +5,7 @@
 //! which task runs next. So histories that need a thread to stop between two particular instructions are found with
 //! certainty, and a fault can be reproduced by the name of its [`Schedule`].
 //!
-//! - **What is explored** ([`Search`]): one execution of each class of equivalent executions, which is exhaustive; all
+//! - **Executions** ([`Search`]): one execution of each class of equivalent executions, which is exhaustive; all
 //!   executions with a bounded number of preemptions; all serial executions; or random ones, as many as time permits.
 //! - **Where a task stops**: before the accesses of [`primitives`](crate::primitives), and before each call. A call or
 //!   a return happens in the transition that contains it, so the position of an event is a sound time stamp.

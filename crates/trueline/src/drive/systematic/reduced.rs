@@ -257,7 +257,7 @@ impl Strategy for Reduced {
         }
         assert!(reached == self.levels.len(), "{}", super::NOT_DETERMINISTIC);
         while self.levels.len() > self.fixed {
-            let level = self.levels.last_mut().expect("it is not empty");
+            let level = self.levels.last_mut().expect("there are more levels than fixed ones");
             self.first_new = level.step;
             if level.made.is_task {
                 let awake = level.awake();
@@ -363,12 +363,12 @@ impl Strategy for Reduced {
             job.sleeping.push((level.sleep | level.done, level.sleep_returns | level.done_returns));
         }
         let level = &mut self.levels[at];
-        let given = job.made.last_mut().expect("there is one");
+        let given = job.made.last_mut().expect("an entry was pushed for each level");
         if level.made.is_task {
             let task = level.awake().trailing_zeros() as usize;
             // It comes after the task that is tried here and those given away before, so these sleep in the job.
             let earlier = only(level.made.value) | level.given;
-            let (sleep, returns) = job.sleeping.last_mut().expect("there is one");
+            let (sleep, returns) = job.sleeping.last_mut().expect("an entry was pushed for each level");
             (*sleep, *returns) = (*sleep | earlier, *returns | earlier);
             level.given |= only(task);
             given.value = task;

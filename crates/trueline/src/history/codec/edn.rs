@@ -546,7 +546,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         self.used += bytes;
         if self.used > LONGEST_LINE {
             let message =
-                format!("this form is longer than {} MiB; write a form of its own for each event", LONGEST_LINE >> 20);
+                format!("this form is longer than {} MiB; write each event as its own form", LONGEST_LINE >> 20);
             return Err(self.fault(&message));
         }
         Ok(())
@@ -562,7 +562,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
     fn take_until(&mut self, ends: impl Fn(u8) -> bool) -> Result<(), CodecError> {
         loop {
             self.fill()?;
-            // Call it again to borrow only the input.
+            // Calling `fill_buf` again borrows only the input, not all of `self`.
             let bytes = self.input.fill_buf().map_err(|error| CodecError::io(self.line, error))?;
             let end = bytes.iter().position(|&byte| ends(byte));
             let length = end.unwrap_or(bytes.len());
@@ -667,7 +667,7 @@ fn twice(what: &str, value: &Value, line: u32) -> CodecError {
 }
 
 fn discards_nothing(line: u32) -> CodecError {
-    CodecError::at(line, "`#_` stands before nothing; give it a form to discard, or remove it")
+    CodecError::at(line, "`#_` has no form after it; give it a form to discard, or remove it")
 }
 
 /// Returns the error for a closing bracket that does not match the opening one.
@@ -825,8 +825,8 @@ mod tests {
             ("\n{:a}", "line 2: a map has a key without a value; give the value, or remove the key"),
             ("{:a 1 :a 2}", "line 1: the map that begins here has \"a\" twice; keep one of them"),
             ("#{1\n2 1}", "line 1: the set that begins here has 1 twice; keep one of them"),
-            ("[#_]", "line 1: `#_` stands before nothing; give it a form to discard, or remove it"),
-            ("#_", "line 1: `#_` stands before nothing"),
+            ("[#_]", "line 1: `#_` has no form after it; give it a form to discard, or remove it"),
+            ("#_", "line 1: `#_` has no form after it"),
             ("[#inst]", "line 1: a tag has no form after it; add one, or remove the tag"),
             ("#inst", "line 1: a tag has no form after it"),
             ("#<Object@1>", "line 1: `#<Object@1>` is not EDN"),
@@ -871,7 +871,7 @@ mod tests {
         assert!(error_of(&"#_".repeat(1_000_000)).contains("the file ends inside the form"));
         assert!(error_of(&"#_[".repeat(1_000_000)).contains("the file ends inside the form"));
         assert!(error_of(&format!("{}}}", "[".repeat(100))).contains("`}` was found instead of `]`"));
-        assert!(error_of(&format!("{}#_]", "[".repeat(100))).contains("`#_` stands before nothing"));
+        assert!(error_of(&format!("{}#_]", "[".repeat(100))).contains("`#_` has no form after it"));
     }
 
     #[test]

@@ -209,7 +209,9 @@ pub(super) fn annotation(process: Option<&str>, f: Option<&Parsed>, value: Optio
 
 pub(super) fn read_process(field: &str, process: &Parsed) -> Result<u32, String> {
     match process {
-        Ok(Value::Int(process)) if u32::try_from(*process).is_ok() => Ok(u32::try_from(*process).expect("just tried")),
+        Ok(Value::Int(process)) if u32::try_from(*process).is_ok() => {
+            Ok(u32::try_from(*process).expect("the pattern guard checks the conversion"))
+        }
         found => Err(wrong(field, found, &format!("an integer from 0 to {}", u32::MAX), "number the processes")),
     }
 }

@@ -11,7 +11,7 @@
 //! operation did not happen: it is dropped. `info` means that its outcome is unknown: it stays pending, as do
 //! operations that are open at the end. `time` does not affect the history.
 //!
-//! A line of type `note` is not an operation: it records something that happened meanwhile, such as a failover, in
+//! A line of type `note` is not an operation: it records another event during the test, such as a failover, in
 //! `value`. So does an `info` of a process whose name is not a number. See [`History::annotations`].
 //! ```json
 //! {"type":"note","value":"n2 is the leader","time":127}
@@ -39,7 +39,7 @@ use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
-#[expect(unused_imports, reason = "documentation names it")]
+#[expect(unused_imports, reason = "only the documentation refers to it")]
 use super::super::Builder;
 use super::super::interval::{from_named_intervals, in_lanes, widen};
 use super::super::{Annotation, EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
@@ -659,7 +659,7 @@ impl<'r, I: Intake> File<'r, I> {
         drop(self.names);
         let history = match self.content {
             Content::Nothing(intake) => (intake, History::builder().finish()),
-            Content::Replaced => unreachable!("it is replaced at once"),
+            Content::Replaced => unreachable!("the placeholder is replaced immediately"),
             Content::Events(_) if skew > 0 => return Err(CodecError::no_times()),
             Content::Events(events) => events.finish(),
             Content::Operations(operations) => {

@@ -144,13 +144,15 @@ impl LiveReader {
         self.objects.get(object as usize).map(|name| &**name)
     }
 
-    /// Reads the next line. `is_last` tells whether the input ends with it.
+    /// Reads the next line. `is_last` is true if the input ends with it.
     ///
     /// # Errors
     /// Returns an error if the line is not valid, or does not fit the lines before.
     pub fn line(&mut self, line: &[u8], is_last: bool) -> Result<LiveLine, CodecError> {
-        let number =
-            self.lines.checked_add(1).ok_or_else(|| CodecError::at(u32::MAX, "too many lines; start again"))?;
+        let number = self
+            .lines
+            .checked_add(1)
+            .ok_or_else(|| CodecError::at(u32::MAX, "too many lines; continue in a new file"))?;
         self.lines = number;
         let line = if number == 1 { super::lines::without_byte_order_mark(line) } else { line };
         let at = |message: String| CodecError::at(number, message);
@@ -373,7 +375,7 @@ fn too_long() -> String {
     format!("the line is longer than {} MiB; write one event or operation on each line", LONGEST_LINE >> 20)
 }
 
-/// Returns the name of an operation, of which there are few.
+/// Returns the shared name of an operation, and remembers a few names.
 fn recent(fs: &mut Vec<Arc<str>>, names: &mut Names, f: &str) -> Arc<str> {
     if let Some(known) = fs.iter().find(|known| ***known == *f) {
         return Arc::clone(known);

@@ -14,7 +14,7 @@ use super::{CodecError, LONGEST_LINE, mapping, table};
 pub struct Note {
     /// The time, on the clock of the history.
     pub time: i64,
-    /// What happened.
+    /// The text of the note.
     pub text: String,
 }
 

@@ -203,7 +203,7 @@ impl Column {
         match node(field, names, DEEPEST_NESTING) {
             Node::Value(Ok(Value::Text(text))) if self.is_json => json::value(&text).map(Node::Value).map_err(|error| {
                 format!(
-                    "the column `{}` has the type JSON, but this is not JSON ({error}); correct it, or write a text",
+                    "the column `{}` has the type JSON, but this is not JSON ({error}); correct it, or store it as text",
                     name()
                 )
             }),
@@ -440,7 +440,7 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
     output.flush()
 }
 
-/// Writes the columns of so many rows.
+/// Writes the columns of this many rows.
 fn write_columns(
     schema: &str,
     columns: &[(&dyn Fn(usize) -> Value, Kind)],

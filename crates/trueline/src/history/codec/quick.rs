@@ -3,7 +3,7 @@
 //! Nearly all lines of a long file are alike: an object whose names are known, with short strings without escapes, whole
 //! numbers, and null. [`Quick`] reads such a line straight from the buffer of the file. It returns `None` for every
 //! other line, and for a line that is not complete or not valid; the reader of [`jsonl`](super::jsonl) then reads it
-//! again. So there is one reader that decides what is an error, and one that says so.
+//! again. So only that reader decides which lines are errors, and reports them.
 
 use super::super::Value;
 use super::field::{Kind, Names};
@@ -305,7 +305,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Checks what follows the digits of an integer, which began with `first` and went on at `begin`.
+    /// Checks the byte after the digits of an integer: the first digit is `first`, and the second is at `begin`.
     fn end_of_int(&self, first: u8, begin: usize) -> Option<()> {
         let has_leading_zero = first == b'0' && self.at > begin;
         let ends = matches!(self.bytes.get(self.at)?, b',' | b'}' | b']' | b' ');

@@ -1,4 +1,4 @@
-//! Files with everything that says how to read them.
+//! Files, with the options for reading them.
 
 use std::fmt;
 use std::io::{BufRead, Read};
@@ -22,7 +22,7 @@ pub struct Source<'s> {
     pub tuples: Option<Tuples>,
     /// By how much clocks may differ.
     pub skew: i64,
-    /// What happened meanwhile, from another file.
+    /// Notes from another file, such as injected faults.
     pub notes: &'s [Note],
     /// Receives warnings about likely mistakes.
     pub warnings: &'s mut Vec<String>,
@@ -89,7 +89,7 @@ impl Source<'_> {
             read_as(start.chain(&mut *self.input), self.format, self.skew)?
         } else {
             return Err(CodecError::whole_file(
-                "notes of another file are for JSON lines, CSV, Parquet and mappings, whose records have times; convert the history first, or leave the notes out",
+                "notes from another file need a format whose records have times (JSON lines, CSV, Parquet or a mapping); convert the history first, or leave the notes out",
             ));
         };
         match self.tuples {

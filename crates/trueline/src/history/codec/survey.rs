@@ -137,7 +137,7 @@ impl Remarks {
         let time = match time {
             Some(Ok(Value::Int(time))) => *time,
             // Times are only compared, so a resolution of one millionth of a unit is enough.
-            #[expect(clippy::cast_possible_truncation, reason = "it saturates")]
+            #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
             Some(Err(Unfit::Fraction(time))) => (time * 1e6) as i64,
             _ => return,
         };

@@ -72,7 +72,7 @@ impl Tuples {
     }
 }
 
-/// Splits the argument of a call, and returns the key. `named` tells whether operations name objects.
+/// Splits the argument of a call, and returns the key. `named` is true if operations name objects.
 pub(super) fn split_call(record: &mut Record, named: bool) -> Result<Value, String> {
     if named || record.key.is_some() {
         let what = if named { "object" } else { "key" };

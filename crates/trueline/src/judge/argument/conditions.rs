@@ -161,7 +161,7 @@ impl Rule for Conditions {
                     proposals.push(Proposal::before(op, spoiler, reason, &given));
                 } else if between != 0 && known.is_before(spoiler, op) && between.count_ones() == 1 {
                     given.push((spoiler, op));
-                    let maker = ops(between).next().expect("there is one");
+                    let maker = ops(between).next().expect("exactly one operation is between");
                     let (needs, earlier, later) = (needs.clone(), ids(ops(earlier)), ids(ops(later)));
                     let reason = Reason::MadeAgain {
                         needs: needs.clone(),

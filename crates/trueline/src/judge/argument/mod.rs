@@ -61,8 +61,8 @@ pub fn of_core<S: Spec + ?Sized>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option
     of_core_until(spec, core, &CancelToken::new())
 }
 
-/// Does the same as [`of_core`], but ends soon after the token is canceled; it may then return `None` or an argument that
-/// says less.
+/// Does the same as [`of_core`], but ends soon after the token is canceled; it may then return `None` or a less
+/// specific argument.
 pub(super) fn of_core_until<S: Spec + ?Sized>(
     spec: &S,
     core: &Core<S::Op, S::Ret>,

@@ -45,7 +45,7 @@ impl Proposal {
 }
 
 pub(super) fn id(op: usize) -> OpId {
-    OpId(u32::try_from(op).expect("few"))
+    OpId(u32::try_from(op).expect("a core has few operations"))
 }
 
 pub(super) fn ids(ops: impl IntoIterator<Item = usize>) -> Vec<OpId> {
@@ -182,7 +182,7 @@ impl Known {
                     let mut path = Vec::new();
                     let mut op = first;
                     loop {
-                        let number = via[op].expect("the way back was kept");
+                        let number = via[op].expect("each operation on the path has a link back");
                         path.push(number);
                         op = self.claims[number].second;
                         if op == second {
@@ -193,7 +193,7 @@ impl Known {
                 queue.push(claim.first);
             }
         }
-        unreachable!("it is known to be before")
+        unreachable!("the first operation is known to be before the second")
     }
 
     /// Adds the claims that these claims rest on, and the claims themselves, in an order in which each follows from

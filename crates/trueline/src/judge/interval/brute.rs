@@ -21,7 +21,7 @@ use crate::judge::search::Meter;
 use crate::spec::interval::{IntervalSpec, Part};
 use crate::verdict::LimitKind;
 
-/// The maximum number of executions of which all sets are tried.
+/// The maximum number of executions, because all sets of them are tried.
 const MOST: usize = 31;
 
 /// A configuration that can be reached: the state, the executions that have begun and those that have ended, as bits in

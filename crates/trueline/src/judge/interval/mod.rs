@@ -116,13 +116,13 @@ pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config
         }
     };
     judgment.stats.algorithm = config.algorithm.to_string();
-    judgment.stats.choice = (config.algorithm == Algorithm::Auto).then(|| "search just in time, by steps".to_owned());
+    judgment.stats.choice = (config.algorithm == Algorithm::Auto).then(|| "just-in-time search, by steps".to_owned());
     judgment
 }
 
 /// Judges whether executions that are stuck at the end of a history should have returned, as [defined](self#progress).
 ///
-/// The caller must know that no execution will return any more.
+/// The caller must know that no more executions will return.
 ///
 /// ```
 /// use trueline::history::{History, OpId};

@@ -197,7 +197,7 @@ impl Container {
     pub(super) fn not_empty(&self, input: &Input, operation: u32) -> Answer {
         let span = input.spans[operation as usize];
         let chain = self.cover(span.call, span.ret, |_| true).unwrap_or_default();
-        debug_assert!(!chain.is_empty(), "something is there all the time");
+        debug_assert!(!chain.is_empty(), "some value is critical in every gap");
         self.conflict(input, &chain, &[operation])
     }
 
@@ -313,7 +313,7 @@ impl Container {
             }
             if value.remove_return == NEVER {
                 if !self.pending.is_empty() {
-                    #[expect(clippy::cast_possible_truncation, reason = "there are u32 values")]
+                    #[expect(clippy::cast_possible_truncation, reason = "values are counted in 32 bits")]
                     self.unremoved.push(Unremoved { value: number as u32, last_call: value.last_call });
                 }
                 value.last_call = match value.remove {
@@ -406,7 +406,7 @@ const MOST_WORK: usize = 1 << 21;
 /// the choices are the same.
 ///
 /// # Complexity
-/// That of `decide` with one choice; with all choices, at most [`MOST_WORK`] operations are looked at.
+/// The complexity of `decide` with one choice; with all choices, at most [`MOST_WORK`] operations are looked at.
 pub(super) fn complete(
     input: &Input,
     mut container: Container,

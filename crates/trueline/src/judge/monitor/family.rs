@@ -78,7 +78,7 @@ impl Family {
 
     /// Returns the first family of a non-empty set.
     pub(super) fn first_of(families: Families) -> Self {
-        Self::LIST.into_iter().find(|family| families & family.bit() != 0).expect("one at least")
+        Self::LIST.into_iter().find(|family| families & family.bit() != 0).expect("the set is not empty")
     }
 }
 

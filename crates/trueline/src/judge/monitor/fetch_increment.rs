@@ -88,24 +88,24 @@ impl Slots {
         if needed > increments {
             return Err(Answer::Rejected(vec![because]));
         }
-        let needed = usize::try_from(needed).expect("no more than operations");
+        let needed = usize::try_from(needed).expect("the number is at most that of the operations");
         let mut slots = vec![Slot { increment: NONE, reads: Zone::EMPTY, count: 0 }; needed + 1];
         let index = |number: i64| usize::try_from(number).ok().filter(|&number| number < needed + 1);
         for (op, span) in (0..).zip(&input.spans).filter(|(_, span)| span.ret != NEVER) {
             match span.what {
                 Standard::FetchIncrement(found) => {
-                    let slot = &mut slots[found.and_then(index).expect("looked at above")];
+                    let slot = &mut slots[found.and_then(index).expect("operations and results were checked above")];
                     let other = std::mem::replace(&mut slot.increment, op);
                     if other != NONE {
                         return Err(Answer::Rejected(vec![other, op]));
                     }
                 }
                 Standard::Count(seen) => {
-                    let slot = &mut slots[index(seen).expect("looked at above")];
+                    let slot = &mut slots[index(seen).expect("operations and results were checked above")];
                     slot.reads.add(span.call, span.ret);
                     slot.count += 1;
                 }
-                _ => unreachable!("looked at above"),
+                _ => unreachable!("operations and results were checked above"),
             }
         }
         // Pending increments are in the order of their calls.
@@ -157,7 +157,8 @@ impl Slots {
         for (op, span) in (0..).zip(&input.spans) {
             let Standard::Count(seen) = span.what else { continue };
             if span.ret != NEVER {
-                let place = &mut self.slots[usize::try_from(seen).expect("looked at above")].count;
+                let place =
+                    &mut self.slots[usize::try_from(seen).expect("operations and results were checked above")].count;
                 order[*place as usize] = op;
                 *place += 1;
             }

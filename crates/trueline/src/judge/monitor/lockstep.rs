@@ -297,8 +297,8 @@ fn search<const W: usize>(
             failed.insert(frame.config);
             path.pop();
         }
-        let frame = path.last().expect("one with a move left");
-        let (enqueue, dequeue) = moves.pop().expect("a move");
+        let frame = path.last().expect("some frame has a move left");
+        let (enqueue, dequeue) = moves.pop().expect("the last frame has a move left");
         config = frame.config;
         config.enqueues.place_index(enqueues, enqueue);
         config.dequeues.place_index(dequeues, dequeue);

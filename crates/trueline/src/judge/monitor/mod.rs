@@ -57,7 +57,7 @@ use crate::verdict::Judgment;
 /// ```
 ///
 /// # Complexity
-/// That of the monitor, which its file states: O(n), O(n log k) or O(n log n) for n operations of which k overlap;
+/// The complexity of the monitor, which its file states: O(n), O(n log k) or O(n log n) for n operations of which k overlap;
 /// exponential in the worst case for queues with repeated values.
 pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::new().algorithm(Algorithm::Monitor).budget(budget.clone()))

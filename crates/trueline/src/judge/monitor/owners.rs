@@ -46,8 +46,8 @@ impl Owners {
             count = names.len();
             for (owner, span) in of.iter_mut().zip(&input.spans) {
                 if let Some(name) = by(&span.what).flatten() {
-                    let number = names.binary_search(&name).expect("it was collected");
-                    *owner = u32::try_from(number).expect("fewer owners than operations");
+                    let number = names.binary_search(&name).expect("all names were collected above");
+                    *owner = u32::try_from(number).expect("there are no more owners than operations");
                 }
             }
         }

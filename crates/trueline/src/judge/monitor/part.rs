@@ -109,13 +109,13 @@ fn explain(
         }
     }
     let Some(Place { refused, prefix, .. }) = place else {
-        let refused = *conflict.last().expect("something conflicts");
+        let refused = *conflict.last().expect("a conflict has at least one operation");
         let last = conflict.iter().filter_map(|op| Some((frame.ret(*op)?, *op))).max();
         let (event, refused) = last.unwrap_or((0, refused));
         return evidence(worker, task, (refused, event), Vec::new(), None, conflict, false);
     };
     let refused = worker.reader.ids[refused as usize];
-    let event = frame.ret(refused).expect("it is a return that is refused");
+    let event = frame.ret(refused).expect("the refused operation has a return event");
     let left = left_over(&worker.reader.input, &prefix).map(|left| worker.reader.operations(&left));
     let prefix = worker.reader.operations(&prefix);
     evidence(worker, task, (refused, event), prefix, left, conflict, true)

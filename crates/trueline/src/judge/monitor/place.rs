@@ -116,7 +116,8 @@ pub(super) const AHEAD: usize = 32;
 pub(super) struct Gaps {
     /// For each gap, the gap itself if it is uncovered; otherwise a later gap on the path to the next uncovered one.
     next: Vec<u32>,
-    /// For each gap plus 1, the same for the previous uncovered gap plus 1; 0 is always uncovered and stands for none.
+    /// For each gap plus 1, that number if the gap is uncovered; otherwise a smaller number on the path to the previous
+    /// uncovered gap plus 1. The number 0 counts as uncovered, and means that there is no such gap.
     previous: Vec<u32>,
 }
 

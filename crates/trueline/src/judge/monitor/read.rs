@@ -75,7 +75,8 @@ impl<'a> Reader<'a> {
                     if self.spans.len() <= id.index() {
                         self.spans.resize(frame.len(), NONE);
                     }
-                    self.spans[id.index()] = u32::try_from(self.ids.len()).expect("fewer than events");
+                    self.spans[id.index()] =
+                        u32::try_from(self.ids.len()).expect("there are fewer operations than events");
                     self.ids.push(id);
                     self.input.spans.push(Span { what: READ_LATER, call: position, ret: NEVER });
                     if self.ids.len() - read == BATCH {
@@ -97,7 +98,7 @@ impl<'a> Reader<'a> {
             return Ok(Err(why));
         }
         self.input.events = position;
-        self.input.values = u32::try_from(self.values.len()).expect("no more than events");
+        self.input.values = u32::try_from(self.values.len()).expect("there are no more values than events");
         let family = Family::first_of(families);
         match family {
             Family::PriorityQueue => self.input.rank = self.values.ranks(),

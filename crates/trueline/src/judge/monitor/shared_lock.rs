@@ -120,5 +120,5 @@ fn holder(input: &Input, partners: &[u32], op: u32) -> u32 {
             && span.ret < now
             && (partner == NONE || input.spans[partner as usize].call > now)
     };
-    (0..).take(partners.len()).find(|&lock| holds(lock)).expect("there are readers")
+    (0..).take(partners.len()).find(|&lock| holds(lock)).expect("a reader holds the lock now")
 }

@@ -55,7 +55,7 @@ fn role(what: &Standard<ValueId>) -> Option<Role> {
 /// so far.
 const PATIENCE: usize = 4;
 
-/// The number of steps that blocks may take in addition to these.
+/// The number of steps that blocks may take in addition to those that [`PATIENCE`] allows.
 const HEAD_START: usize = 256;
 
 /// Judges a stack whose values are distinct.
@@ -232,7 +232,7 @@ struct Waiting {
     left: Vec<u32>,
     /// Whether each operation is free.
     is_free: Vec<bool>,
-    /// The values none of whose operations wait any more.
+    /// The values whose operations no longer wait.
     peelable: Vec<u32>,
 }
 
@@ -542,7 +542,7 @@ fn by_trees(input: &Input, container: &Container, blocks: &Blocks) -> Vec<u32> {
         }
         let (taken, depth) = depths.take_least();
         blocks_left -= 1;
-        let block = u32::try_from(taken).expect("a block");
+        let block = u32::try_from(taken).expect("blocks are counted in 32 bits");
         match depth {
             0 => free.push(block),
             1 if !top_values.is_empty() => {
@@ -553,7 +553,7 @@ fn by_trees(input: &Input, container: &Container, blocks: &Blocks) -> Vec<u32> {
                 let until = tops.start + top_blocks[tops.clone()].partition_point(|blocks| blocks.0 <= block);
                 while let Some(found) = stabbing_tops.find(tops.start, until, block) {
                     stabbing_tops.remove(found);
-                    waiting.free(first_top + u32::try_from(found).expect("a top"), value);
+                    waiting.free(first_top + u32::try_from(found).expect("tops are counted in 32 bits"), value);
                 }
             }
             _ => return peeled,

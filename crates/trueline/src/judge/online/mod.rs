@@ -241,7 +241,7 @@ impl<'s, S: Spec + ?Sized> Online<'s, S> {
         self.total
     }
 
-    /// Frees memory until the parts take less than the limit. Returns the parts of which unknown outcomes were forgotten,
+    /// Frees memory until the parts take less than the limit. Returns the parts whose unknown outcomes were forgotten,
     /// and those that were given up.
     pub(crate) fn save_memory(&mut self) -> (Vec<u32>, Vec<u32>) {
         let (mut forgot, mut given_up) = (Vec::new(), Vec::new());
@@ -253,7 +253,7 @@ impl<'s, S: Spec + ?Sized> Online<'s, S> {
         let mut largest: Vec<usize> = (0..self.parts.len()).collect();
         largest.sort_unstable_by_key(|at| std::cmp::Reverse(self.bytes[*at]));
         for at in largest {
-            let number = u32::try_from(at).expect("parts have numbers");
+            let number = u32::try_from(at).expect("parts are numbered with 32 bits");
             let is_first = self.parts[at].unknown() > 0;
             while self.total > wanted && self.parts[at].unknown() > 0 {
                 let mut door = Opened { spec: self.spec, typed: &mut self.doors[at] };

@@ -130,7 +130,7 @@ impl Candidate {
     }
 }
 
-/// What is known about a part.
+/// The verdict on a part so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// All events so far are explained.
@@ -359,7 +359,7 @@ impl Part {
         for group in 0..self.groups.len() {
             let count = self.groups[group].called.partition_point(|called| *called <= newest);
             if count > 0 {
-                self.remove_members(door, u32::try_from(group).expect("groups have numbers"), count);
+                self.remove_members(door, u32::try_from(group).expect("groups are numbered with 32 bits"), count);
             }
         }
         if self.empty_groups.len() == self.groups.len() {
@@ -380,7 +380,7 @@ impl Part {
         Some(allowed)
     }
 
-    /// Removes what can no longer matter.
+    /// Removes data that can no longer affect the verdict.
     fn tidy(&mut self, door: &mut dyn Door) {
         let oldest = self.open.iter().map(|open| open.called).min().unwrap_or(u64::MAX);
         for configuration in &mut self.configurations {

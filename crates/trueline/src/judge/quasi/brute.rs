@@ -162,11 +162,11 @@ fn is_near(task: &QuasiTask, of_program: bool, order: &[u32], permuted: &[u32]) 
         let factor = task.factors[class as usize] as usize;
         let (order, permuted) = (of_class(order, class), of_class(permuted, class));
         let distance = |(at, op): (usize, &u32)| {
-            permuted.iter().position(|other| other == op).expect("it has the same operations").abs_diff(at)
+            permuted.iter().position(|other| other == op).expect("both orders have the same operations").abs_diff(at)
         };
         order.iter().enumerate().map(distance).all(|distance| distance <= factor)
     };
-    let mut classes = 0..u32::try_from(task.factors.len()).expect("classes are few");
+    let mut classes = 0..u32::try_from(task.factors.len()).expect("classes are counted in 32 bits");
     if !of_program {
         return classes.all(is_near);
     }

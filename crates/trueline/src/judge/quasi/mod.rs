@@ -177,7 +177,7 @@ impl QuasiAlgorithm {
 /// let history = builder.finish();
 /// let judgment =
 ///     check(&Stack::new(), &history, &Semantics::whole_domain(0), QuasiAlgorithm::Auto, &Budget::unlimited());
-/// let evidence = judgment.verdict.evidence().expect("it is no stack");
+/// let evidence = judgment.verdict.evidence().expect("a stack returns the newest value first");
 /// assert_eq!(evidence.quasi.as_ref().map(|quasi| quasi.more), Some(MoreFactor::By(1)));
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```

@@ -426,13 +426,13 @@ impl<'t> QuasiSearch<'t> {
         let class = &mut self.classes[self.class[at]];
         if class.factor != usize::MAX {
             for _ in 0..places {
-                let back = class.order.pop().expect("it got its place then");
+                let back = class.order.pop().expect("the step to undo placed this many operations");
                 let position = self.position[back as usize];
                 let behind = class.waiting.partition_point(|other| self.position[*other as usize] < position);
                 class.waiting.insert(behind, back);
             }
             let last = class.waiting.pop();
-            debug_assert_eq!(last, Some(op), "what came last is last");
+            debug_assert_eq!(last, Some(op), "the operation to undo is the last that waits");
         }
         class.permuted.pop();
         self.count_role(op, false);
@@ -551,7 +551,7 @@ impl<'t> QuasiSearch<'t> {
     fn accepted(mut self) -> QuasiFound {
         for index in 0..self.task.factors.len() {
             while !self.classes[index].waiting.is_empty() {
-                assert!(self.fill(index), "what waits fits");
+                assert!(self.fill(index), "every operation that waits can be placed");
             }
         }
         // Operations in no class are in the order of their calls.

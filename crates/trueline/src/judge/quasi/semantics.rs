@@ -111,10 +111,11 @@ impl<Op, Ret, F: Fn(&[(&Op, &Ret)]) -> bool + Sync> SerialHistories<Op, Ret> for
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Pending {
-    /// Each may have taken effect, with any result, or not: the history is extended by returns, as for linearizability.
+    /// Each pending operation may have taken effect, with any result, or not: the history is extended by returns, as for
+    /// linearizability.
     #[default]
     Extend,
-    /// A history with such operations is refused. The paper's histories have none.
+    /// A history with pending operations is refused. The paper's histories have none.
     Refuse,
 }
 
@@ -187,7 +188,7 @@ impl<Op, Ret> Semantics<'_, Op, Ret> {
                 let mut classes = Vec::with_capacity(history.len());
                 for operation in history.operations() {
                     let class = factors.of(&operation.op, operation.outcome.result());
-                    classes.push(class.map(|class| u32::try_from(class).expect("classes are few")));
+                    classes.push(class.map(|class| u32::try_from(class).expect("classes are counted in 32 bits")));
                 }
                 (factors.factors(), classes)
             }

@@ -17,14 +17,14 @@ use crate::verdict::LimitKind;
 /// The failed configurations that are remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// None: a tree search.
+    /// No configurations: a tree search.
     Tree,
-    /// All of them: a graph search.
+    /// All configurations: a graph search.
     Graph,
-    /// As many as fit into this many bytes; the least recently used is forgotten first. A configuration is entered when
-    /// it is reached, as in Horn & Kroening, not when it has failed.
+    /// As many configurations as fit into this many bytes; the least recently used is forgotten first. A configuration
+    /// is entered when it is reached, as in Horn & Kroening, not when it has failed.
     RecentlyMet(u64),
-    /// As many as fit into this many bytes, selected by recency and by the work that they took.
+    /// As many configurations as fit into this many bytes: recent ones, and those that took much work to find.
     RecentOrCostly(u64),
 }
 
@@ -329,7 +329,7 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
                 self.linearize(&mut key, op)?;
                 return Ok(Some((key, trail, op)));
             }
-            let frame = self.frames.pop().expect("there was one");
+            let frame = self.frames.pop().expect("the loop has a current frame");
             self.candidates.truncate(frame.first as usize);
             self.furthest.dead_end(frame.key.level, &self.trail[..frame.trail as usize]);
             if !matches!(self.options.memory, Memory::RecentlyMet(_)) {
@@ -519,7 +519,7 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
         }
         self.automaton.retain(&keep, self.meter);
         self.seen.renumber(&renumbered);
-        let new = |old: StateId| renumbered[old.index()].expect("what is needed was kept");
+        let new = |old: StateId| renumbered[old.index()].expect("all states in use were kept");
         for frame in &mut self.frames {
             frame.key.state = new(frame.key.state);
         }
@@ -550,7 +550,7 @@ fn shuffle(items: &mut [u32], random: &mut u64) {
         *random ^= *random << 13;
         *random ^= *random >> 7;
         *random ^= *random << 17;
-        #[expect(clippy::cast_possible_truncation, reason = "taken modulo a length")]
+        #[expect(clippy::cast_possible_truncation, reason = "the remainder is below a length")]
         let other = (*random % (index as u64 + 1)) as usize;
         items.swap(index, other);
     }

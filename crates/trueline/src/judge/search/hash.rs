@@ -10,7 +10,7 @@ const K: u64 = 0x9e37_79b9_7f4a_7c15;
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves are wanted")]
+    #[expect(clippy::cast_possible_truncation, reason = "the halves are used separately")]
     let (low, high) = (product as u64, (product >> 64) as u64);
     low ^ high
 }

@@ -180,7 +180,7 @@ pub(crate) enum SecondBit {
     None,
     /// The operation was linearized with a result other than the recorded one.
     Wrong,
-    /// The operation need not be linearized any more: it is linearized, or a blind write has absorbed it.
+    /// The operation no longer needs to be linearized: it is linearized, or a blind write has absorbed it.
     Settled,
 }
 
@@ -248,17 +248,17 @@ impl Problem {
             let id = event.op();
             match event.kind() {
                 EventKind::Call => {
-                    numbers[id.index()] = u32::try_from(self.ids.len()).expect("fewer than events");
+                    numbers[id.index()] = u32::try_from(self.ids.len()).expect("operations are counted in 32 bits");
                     self.ids.push(id);
                     self.class.push(classes.of(id));
                     self.level.push(NEVER);
                 }
                 EventKind::Return => {
-                    let level = u32::try_from(self.returns.len()).expect("fewer than events");
+                    let level = u32::try_from(self.returns.len()).expect("operations are counted in 32 bits");
                     let op = numbers[id.index()];
                     self.level[op as usize] = level;
                     self.returns.push(op);
-                    self.called.push(u32::try_from(self.ids.len()).expect("fewer than events"));
+                    self.called.push(u32::try_from(self.ids.len()).expect("operations are counted in 32 bits"));
                 }
             }
         }
@@ -289,7 +289,7 @@ impl Problem {
     }
 
     /// Gives slots to the operations that return, and sorts the others into `optional`, whose fields are set later.
-    /// Returns the number that each field must be able to count.
+    /// Returns the maximum count that each field must hold.
     fn place_operations(&mut self, rules: Rules) -> Vec<u32> {
         let mut free: Vec<u32> = Vec::new();
         let mut by_class: hashbrown::HashMap<ClassId, u32, super::hash::Builder> = hashbrown::HashMap::default();
@@ -298,7 +298,7 @@ impl Problem {
             for op in next..*called {
                 let class = self.class[op as usize];
                 let place = if self.level[op as usize] == NEVER {
-                    let new = u32::try_from(self.optional.len()).expect("fewer than events");
+                    let new = u32::try_from(self.optional.len()).expect("operations are counted in 32 bits");
                     let index = if rules.counters { *by_class.entry(class).or_insert(new) } else { new };
                     if index == new {
                         let field = Layout::default().field(1);
@@ -317,7 +317,10 @@ impl Problem {
             next = *called;
             free.push(self.place[*returning as usize]);
         }
-        self.optional.iter().map(|optional| u32::try_from(optional.members.len()).expect("fewer than events")).collect()
+        self.optional
+            .iter()
+            .map(|optional| u32::try_from(optional.members.len()).expect("operations are counted in 32 bits"))
+            .collect()
     }
 
     fn lay_out(&mut self, widths: &[u32]) {
@@ -334,7 +337,7 @@ impl Problem {
 
     /// Returns the number of returns.
     pub(crate) fn levels(&self) -> u32 {
-        u32::try_from(self.returns.len()).expect("fewer than events")
+        u32::try_from(self.returns.len()).expect("operations are counted in 32 bits")
     }
 
     pub(crate) fn returns_never(&self, op: u32) -> bool {
@@ -348,7 +351,7 @@ impl Problem {
     /// Returns the slot of an operation that returns.
     #[inline]
     pub(crate) fn slot(&self, op: u32) -> u32 {
-        debug_assert!(!self.returns_never(op), "only what returns has a slot");
+        debug_assert!(!self.returns_never(op), "only operations that return have slots");
         self.place[op as usize]
     }
 
@@ -358,7 +361,7 @@ impl Problem {
         self.second == SecondBit::Settled && self.overwrites[op as usize]
     }
 
-    /// Returns whether `op` need not be linearized any more.
+    /// Returns whether `op` no longer needs to be linearized.
     #[inline]
     pub(crate) fn is_settled<M: Mask>(&self, mask: &M, op: u32) -> bool {
         match self.second {
@@ -409,7 +412,8 @@ impl Problem {
         let places = || (0u32..).zip(&trail);
         for (place, &op) in places() {
             if op & ABSORBED != 0 {
-                let by: &mut u32 = &mut absorbed_by[last.expect("something absorbed it") as usize];
+                let by: &mut u32 =
+                    &mut absorbed_by[last.expect("an absorbed operation follows the one that absorbed it") as usize];
                 absorbed_by[place as usize] = std::mem::replace(by, place);
             } else if self.absorbs(op) {
                 last = Some(place);

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// up to *any* later return, the rules also change neither where a rejected history fails nor what would have been
 /// allowed there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each rule can be switched on and off")]
 pub struct Rules {
     /// *Just in time*: linearize only at a return whose operation is not linearized yet, and try the returning
     /// operation first.

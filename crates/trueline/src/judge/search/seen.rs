@@ -208,7 +208,7 @@ impl<M: Mask> Recent<M> {
                 self.charged += 1;
             }
             self.entries.push(RecentEntry { key, newer: NONE, older: NONE });
-            u32::try_from(self.entries.len() - 1).expect("at most `most`")
+            u32::try_from(self.entries.len() - 1).expect("there are at most `most` entries")
         } else {
             let index = self.oldest;
             self.unlink(index);
@@ -272,7 +272,7 @@ impl<M: Mask> Recent<M> {
         for key in kept.into_iter().rev() {
             let hash = key.hash();
             self.entries.push(RecentEntry { key, newer: NONE, older: NONE });
-            let index = u32::try_from(self.entries.len() - 1).expect("at most `most`");
+            let index = u32::try_from(self.entries.len() - 1).expect("there are at most `most` entries");
             self.link_newest(index);
             let entries = &self.entries;
             self.table.insert_unique(hash, index, |other| entries[*other as usize].key.hash());

@@ -52,7 +52,11 @@ impl Window {
     #[inline]
     fn forward(&mut self, problem: &Problem) {
         let returned = self.open.pop();
-        debug_assert_eq!(returned, Some(problem.returns[self.level as usize]), "the next to return is last");
+        debug_assert_eq!(
+            returned,
+            Some(problem.returns[self.level as usize]),
+            "the operation that returns next is the last one"
+        );
         let from = problem.called[self.level as usize];
         self.level += 1;
         self.enter(problem, from, problem.called[self.level as usize]);

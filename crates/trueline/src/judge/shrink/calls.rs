@@ -13,7 +13,7 @@
 //! **Small histories.** Usually only the few calls of the weaker history are judged, and no others. If these are
 //! linearizable, so is the whole history, because all other calls may have taken no effect. If they are not, neither is
 //! the whole history, by the arguments that make the other steps sound. There are two exceptions: a restricted
-//! operation says less than the original one; and a history may begin after an operation only if that operation took
+//! operation is weaker than the original one; and a history may begin after an operation only if that operation took
 //! effect, and is possible at the beginning. In these cases all calls are judged.
 
 use super::oracle::Answer;
@@ -22,8 +22,8 @@ use super::{Shrinking, optional};
 use crate::history::{Fate, OpId};
 
 impl Shrinking<'_> {
-    /// Returns the calls of the core, in the order of their numbers, and those of which it is not known whether they
-    /// are needed.
+    /// Returns the calls of the core, in the order of their numbers, and those that may not be
+    /// needed.
     pub(super) fn calls(&mut self) -> (Vec<OpId>, Vec<OpId>) {
         let (left, frame) = (self.left(), self.left().frame());
         let completed = frame.operations().filter(|op| frame.ret(*op).is_some() && left.has_result(*op));

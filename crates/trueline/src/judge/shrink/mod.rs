@@ -546,7 +546,7 @@ impl<'a> Shrinking<'a> {
     /// Returns the choice to begin there.
     fn begun(&self, (first, beginning): (OpId, Beginning)) -> Choice {
         let frame = self.left().frame();
-        let (call, ret) = (frame.call(first), frame.ret(first).expect("it has returned"));
+        let (call, ret) = (frame.call(first), frame.ret(first).expect("the first operation has returned"));
         let fate = |op: OpId| {
             if op == first {
                 return if beginning == Beginning::With { Fate::Keep } else { Fate::LeaveOut };

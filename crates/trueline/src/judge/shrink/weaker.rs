@@ -27,7 +27,7 @@ pub(super) trait Weaken {
     fn take(&mut self, choice: &Choice);
     /// Returns the subject of a remaining operation ([`Spec::subject`]).
     fn subject(&self, op: OpId) -> Subject;
-    /// Returns whether restricting an operation to subjects makes it say less even if no subject is left out
+    /// Returns whether restricting an operation to subjects weakens it even if no subject is left out
     /// ([`Spec::restrict`]).
     fn says_less(&self, op: OpId) -> bool;
     /// Returns how the remaining history may begin after this operation ([`Spec::leads_to`]), or `None` if it may not.
@@ -90,7 +90,7 @@ impl<'a, S: Spec + ?Sized> Histories<'a, S> {
         }
         let mut restricted = restricted.into_iter();
         let weaker = history.weaken_by(&fates).map(|operation| {
-            let (op, result) = restricted.next().expect("one for each that is left");
+            let (op, result) = restricted.next().expect("there is an item for each remaining operation");
             let outcome = match (&operation.outcome, result) {
                 (Outcome::Returned(_), Some(result)) => Outcome::Returned(result),
                 (Outcome::Optional(_), Some(result)) => Outcome::Optional(result),

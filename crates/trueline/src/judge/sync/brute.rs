@@ -76,7 +76,7 @@ fn precedes(task: &SyncTask<'_>, first: OpId, second: OpId) -> bool {
     task.has_returned(first) && task.return_position(first) < task.history[second].call_position()
 }
 
-/// The maximum number of executions of which all sets are tried.
+/// The maximum number of executions, because all sets of them are tried.
 const MOST: usize = 31;
 
 /// Returns all nonempty sets.

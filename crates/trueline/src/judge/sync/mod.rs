@@ -122,8 +122,10 @@ pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &C
         Algorithm::Auto => {
             let choice = match (is_binary(spec), spec.is_stateless()) {
                 (true, _) => "pairs without a state: greedy, or a matching",
-                (false, true) => "search just in time, with the returning execution, as there is no state",
-                (false, false) => "search just in time",
+                (false, true) => {
+                    "just-in-time search without a state: only synchronizations with the returning execution"
+                }
+                (false, false) => "just-in-time search",
             };
             (check(spec, history, SyncAlgorithm::Auto, &config.budget), Some(choice))
         }
@@ -138,7 +140,7 @@ pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &C
 /// Judges whether executions that are stuck at the end of a history should have returned.
 ///
 /// They should have if every maximal synchronization linearization contains one of them (definitions 7 to 9). The
-/// caller must know that no execution will return any more.
+/// caller must know that no more executions will return.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -318,7 +320,7 @@ impl Explain<u32, u32> for SyncJudge<'_> {
             // All executions that returned are explained without the others, but some of the others could have
             // synchronized.
             Some(synchronizations) => {
-                let states = replay(&returned, &synchronizations).expect("it was replayed before");
+                let states = replay(&returned, &synchronizations).expect("`linearize` has replayed the result");
                 let anticipated = states.iter().find_map(|state| task.find_group(state, &stuck)).into_iter().collect();
                 ProgressEvidence { synchronizations, anticipated }
             }

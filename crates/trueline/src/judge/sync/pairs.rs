@@ -36,7 +36,7 @@ pub(super) fn search(task: &SyncTask<'_>, meter: &mut Meter) -> Result<Option<Sy
             continue;
         }
         meter.configuration()?;
-        let number = u32::try_from(ops.len()).expect("operations have numbers");
+        let number = u32::try_from(ops.len()).expect("operations are numbered with 32 bits");
         let partners: Vec<u32> =
             open.iter().copied().filter(|other| fits(task, &state, op, ops[*other as usize])).collect();
         meter.allocate(2 * partners.len() * size_of::<u32>() + size_of::<Vec<u32>>())?;
@@ -97,7 +97,7 @@ fn on_two_sides(sides: &[bool], edges: &[Vec<u32>], must: &[bool]) -> Option<Vec
     let (mut left, mut right): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
     for (vertex, is_right) in (0_u32..).zip(sides) {
         let side = if *is_right { &mut right } else { &mut left };
-        place[vertex as usize] = u32::try_from(side.len()).expect("no more than vertices");
+        place[vertex as usize] = u32::try_from(side.len()).expect("there are no more places than vertices");
         side.push(vertex);
     }
     let of_left: Vec<Vec<u32>> =

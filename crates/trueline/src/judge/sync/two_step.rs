@@ -78,7 +78,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
     pub fn history(&self, history: &History<S::Op, S::Ret>, is_delayed: bool) -> Result<Steps<S>, &'static str> {
         if is_delayed && self.spec.arities(&self.spec.initial()).len() != 1 {
             return Err(
-                "the number of executions that synchronize may depend on when they returned, and a delayed second step does not record that",
+                "the second step cannot be delayed: how many executions may synchronize can depend on when they returned, which delayed steps do not record",
             );
         }
         let mut builder = History::builder();
@@ -92,7 +92,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
             let takes_one = self.is_binary && self.spec.place(&operation.op) > 0;
             let result = || match &operation.outcome {
                 Outcome::Returned(result) => Some(result.clone()),
-                Outcome::Pending | Outcome::Optional(_) => unreachable!("it has a return event"),
+                Outcome::Pending | Outcome::Optional(_) => unreachable!("the operation has a return event"),
             };
             let added = match (event.kind(), takes_one) {
                 (EventKind::Call, true) => builder.call(one, Step::Only(number, operation.op.clone())).map(|_| ()),

@@ -74,7 +74,7 @@ operations! {
 operations! {
     FetchAdd: FetchAddOp, i64;
     "fetch-add" ["faa", "fetch-and-add", "get-and-add", "fetch-inc", "get-and-inc", "fetch-dec", "get-and-dec"]
-        ADDEND(number) [FetchAddOp::FetchAdd(number)] -> NUMBER "the number before" (number) [number];
+        ADDEND(number) [FetchAddOp::FetchAdd(number)] -> NUMBER "the previous number" (number) [number];
     "read" ["r", "get", "load"] NOTHING() [FetchAddOp::Read] -> NUMBER(number) [number];
 }
 

@@ -81,15 +81,15 @@ operations! {
     "delete" ["del"] KEY(key) [MapOp::Delete(key)] -> IGNORED() [MapRet::Done];
     "get-or-insert" ["get-or-put", "get-or-else-update"]
         KEY_VALUE(key, value) [MapOp::GetOrInsert(key, value)]
-        -> AT_KEY_OF_PAIR "the value that is there afterwards" (value) [MapRet::Value(value)];
+        -> AT_KEY_OF_PAIR "the resulting value" (value) [MapRet::Value(value)];
     "cas" ["compare-and-set", "compare-and-swap", "compare-exchange"]
         KEY_OLD_NEW(key, expected, new) [MapOp::Cas { key, expected, new }]
         -> SWAPPED "true or false; returning the argument means true" (swapped) [MapRet::Swapped(swapped)];
     "insert" ["replace"]
         KEY_VALUE(key, value) [MapOp::Insert(key, value)]
-        -> AT_KEY_OF_PAIR "the value before, or null" (value) [MapRet::Value(value)];
+        -> AT_KEY_OF_PAIR "the previous value, or null" (value) [MapRet::Value(value)];
     "remove" ["take"]
-        KEY(key) [MapOp::Remove(key)] -> AT_KEY "the value before, or null" (value) [MapRet::Value(value)];
+        KEY(key) [MapOp::Remove(key)] -> AT_KEY "the previous value, or null" (value) [MapRet::Value(value)];
     "size" ["len", "count"]
         NOTHING_AT_ANY_KEY() [MapOp::Size] -> SIZE "the number of keys" (size) [MapRet::Size(size)];
     "clear" [] NOTHING_AT_ANY_KEY() [MapOp::Clear] -> IGNORED() [MapRet::Done];

@@ -77,7 +77,7 @@ operations! {
     StackHeights<Value>: StackHeightsOp<Value>, StackHeightsRet<Value>;
     "push" ["put", "insert", "add"]
         ELEMENT(value) [StackHeightsOp::Push(value)]
-        -> SIZE "the height before" (height) [StackHeightsRet::Pushed(height)];
+        -> SIZE "the previous height" (height) [StackHeightsRet::Pushed(height)];
     "pop" ["take", "remove"]
         NOTHING() [StackHeightsOp::Pop] -> POPPED(height, value) [StackHeightsRet::Popped { height, value }];
 }

@@ -173,5 +173,5 @@ operations! {
         -> OR_EMPTY "the value, or null if there is none" (value) [OnceCellRet::Value(value)];
     "get-or-init" ["get-or-set", "get-or-insert"]
         ELEMENT "the value" (value) [OnceCellOp::GetOrInit(value)]
-        -> OR_EMPTY "the value that is there afterwards" (value) [OnceCellRet::Value(value)];
+        -> OR_EMPTY "the resulting value" (value) [OnceCellRet::Value(value)];
 }

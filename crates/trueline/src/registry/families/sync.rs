@@ -58,7 +58,7 @@ const NUMBER: ResultNotation<u64> = ResultNotation {
 
 /// The identity of the partner.
 const OTHER: ResultNotation<u32> = ResultNotation {
-    text: "the number of the other",
+    text: "the number of the partner",
     read: |returned| number(returned.record, returned.result),
     show: |number| number.to_string(),
 };

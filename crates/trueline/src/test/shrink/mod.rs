@@ -38,12 +38,12 @@ use crate::history::{History, Value};
 /// The result of trying a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// It was seen failing.
+    /// The candidate failed.
     Fails,
-    /// It did not fail in any execution that was explored.
+    /// The candidate did not fail in any execution that was explored.
     #[cfg_attr(not(feature = "systematic"), allow(dead_code, reason = "under real threads nothing is certain"))]
     Holds,
-    /// It was not seen failing, but not everything was tried.
+    /// The candidate did not fail, but not everything was tried.
     Unknown,
     /// No time is left.
     Over,

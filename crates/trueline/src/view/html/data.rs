@@ -206,7 +206,7 @@ fn write_states(out: &mut String, timeline: &Timeline) {
     let mut number_of = |text| {
         *known.entry(text).or_insert_with(|| {
             texts.push(text);
-            u32::try_from(texts.len() - 1).expect("few are described")
+            u32::try_from(texts.len() - 1).expect("few texts are described")
         })
     };
     let states: Vec<(u32, u32, u32)> = timeline

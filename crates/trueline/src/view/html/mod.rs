@@ -187,7 +187,7 @@ fn meta(timeline: &Timeline) -> String {
         let _ = write!(meta, " · judged by {}", timeline.algorithm);
     }
     if timeline.left_out > 0 {
-        let _ = write!(meta, " · only the {} near the problem are here", timeline.bars.len());
+        let _ = write!(meta, " · only the {} near the problem are shown", timeline.bars.len());
     }
     meta
 }

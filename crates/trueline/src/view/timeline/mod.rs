@@ -262,7 +262,7 @@ impl Display for Subject {
     }
 }
 
-/// The text of a call, and what it can be searched by.
+/// The text of a call, and the name and key to search for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {
     /// The complete text, such as `put("k", 2)`.
@@ -308,7 +308,7 @@ impl Label {
 
 /// Converts the index of an operation or event, or their number, to `u32`.
 fn number(index: usize) -> u32 {
-    u32::try_from(index).expect("operations have numbers")
+    u32::try_from(index).expect("events and operations are counted in 32 bits")
 }
 
 #[doc(hidden)]
@@ -359,7 +359,7 @@ impl Timeline {
         let mut processes: Vec<_> = kept().map(|(_, operation)| operation.process).collect();
         processes.sort_unstable();
         processes.dedup();
-        let row_of = |process| processes.binary_search(&process).expect("it is one of them");
+        let row_of = |process| processes.binary_search(&process).expect("the list has all processes");
         // Operations share the name of their object.
         let mut objects: BTreeMap<ObjectId, Arc<str>> = BTreeMap::new();
         let bar = |(id, operation): (OpId, &Operation<Op, Ret>)| {

@@ -128,7 +128,7 @@ impl Parser<'_> {
         } else if let Some(inside) = self.rest.trim_start().strip_prefix('(') {
             self.rest = inside;
             let condition = self.any()?;
-            self.rest = self.rest.trim_start().strip_prefix(')').ok_or("a parenthesis is open; close it")?;
+            self.rest = self.rest.trim_start().strip_prefix(')').ok_or("a parenthesis is not closed; close it")?;
             condition
         } else {
             self.comparison()?
@@ -142,7 +142,7 @@ impl Parser<'_> {
         let rest = self.rest.trim_start();
         let Some((sign, comparison)) = COMPARISONS.into_iter().find(|(sign, _)| rest.starts_with(sign)) else {
             if rest.starts_with('=') {
-                return Err("`=` compares nothing; write `==`".to_owned());
+                return Err("`=` is not a comparison; write `==`".to_owned());
             }
             return Ok(Condition::Is(operand));
         };

@@ -52,7 +52,7 @@
 //! when = 'status.code == 2 and not status.retried'
 //! outcome = "info"             # ok, fail, info, note, or skip
 //! ```
-//! A record of type `note`, or with the outcome `note`, is not an operation: `f` and `value` say what happened meanwhile, at
+//! A record of type `note`, or with the outcome `note`, is not an operation: `f` and `value` describe another event, at
 //! the `time`, or at the `call` if no `time` is mapped.
 //!
 //! Conditions compare with `==`, `!=`, `<`, `<=`, `>`, `>=` and `in [..]`, and are combined with `and`, `or`, `not` and
@@ -400,7 +400,7 @@ impl Mapping {
     /// because the mapping does not say where they are.
     ///
     /// # Errors
-    /// The same as for [`read`](Self::read).
+    /// Returns an error in the same cases as [`read`](Self::read).
     pub fn read_warned(
         &self,
         input: impl BufRead,
@@ -891,7 +891,7 @@ fn our_field(name: &str) -> Option<&'static str> {
 }
 
 fn index_of(name: &str) -> usize {
-    FIELDS.iter().position(|ours| *ours == name).expect("it is one of ours")
+    FIELDS.iter().position(|ours| *ours == name).expect("the name is that of a field")
 }
 
 /// Converts a time without a unit to an integer.

@@ -75,7 +75,7 @@ impl Values {
             "plain" => Ok(Self::Plain),
             "text" => Ok(Self::Text),
             "otlp" => Ok(Self::Otlp),
-            name => Err(format!("`{}` is not a way to write values; write plain, text or otlp", quoted(name))),
+            name => Err(format!("`values` must be plain, text or otlp, not `{}`", quoted(name))),
         }
     }
 
