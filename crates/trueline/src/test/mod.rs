@@ -1300,7 +1300,10 @@ impl<O: Send + Sync + 'static, H: 'static, J> Test<O, H, J> {
     where
         J: Judges,
     {
-        self.outcome().conclude();
+        let plan = self.into_plan_here();
+        // If the test fails, the report is printed before the files are removed.
+        let _files = plan.running_files();
+        plan.run_until_reported().conclude();
     }
 
     /// Makes runs until one fails or the time is over, and returns the outcome.
@@ -1308,13 +1311,22 @@ impl<O: Send + Sync + 'static, H: 'static, J> Test<O, H, J> {
     /// # Panics
     /// Panics if the test is invalid: it has no operation, or a program calls one that does not exist.
     #[track_caller]
-    pub fn outcome(mut self) -> Outcome
+    pub fn outcome(self) -> Outcome
+    where
+        J: Judges,
+    {
+        self.into_plan_here().run()
+    }
+
+    /// Returns the test without its types, with the settings of environment variables.
+    #[track_caller]
+    fn into_plan_here(mut self) -> Plan
     where
         J: Judges,
     {
         self.options = self.options.with_environment();
         self.outline.weak = environment::weak().unwrap_or(self.outline.weak);
-        self.into_plan().run()
+        self.into_plan()
     }
 
     /// Returns the test without its types. Environment variables are ignored.

@@ -16,7 +16,7 @@ use super::coverage::{Coverage, TooLittle};
 use super::failure::{Failure, FailureKind, Smallest};
 use super::judge::{self, Judge};
 use super::listing::Listing;
-use super::running::{self, Running};
+use super::running::{self, Running, RunningFiles};
 use super::settings::settings;
 use super::shrink::{self, threads};
 use super::supervise::{self, Doing, How, LONGEST, Supervised, Trouble};
@@ -452,6 +452,17 @@ impl Plan {
     /// # Panics
     /// Panics if an operation returns a value that its specification cannot read.
     pub fn run(&self) -> Outcome {
+        let _files = self.running_files();
+        self.run_until_reported()
+    }
+
+    /// Returns the files of the current runs, which are removed when this is dropped.
+    pub(super) fn running_files(&self) -> RunningFiles {
+        RunningFiles::of(self.options.name.as_deref(), self.options.testers)
+    }
+
+    /// Does the same as [`run`](Self::run), but leaves the files of the current runs to the caller.
+    pub(super) fn run_until_reported(&self) -> Outcome {
         install_panic_hook();
         #[cfg(feature = "systematic")]
         if let Some(outcome) = without_exit(|| super::explore::run(self)) {

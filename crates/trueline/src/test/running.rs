@@ -1,11 +1,12 @@
 //! Records the current runs in a file, because a run that ends the process leaves no other trace.
 //!
-//! The file is written before each batch of runs and removed when the test ends, whatever its outcome. If the process
-//! died, the next start of the test finds the file and tries its runs first, one by one. If the process then dies
-//! again, the file names exactly one run.
+//! The file is written before each batch of runs, and removed when the test has ended, whatever its outcome: after the
+//! report of a failure has been printed, because code that was given up may still end the process before that. If the
+//! process died, the next start of the test finds the file and tries its runs first, one by one. If the process then
+//! dies again, the file names exactly one run.
 
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::hash::{Hash as _, Hasher as _};
 use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -47,20 +48,39 @@ pub(super) fn shortened(mut text: String) -> String {
     text
 }
 
-/// The file of a tester.
+/// Removes the files of a test when it is dropped.
+pub(super) struct RunningFiles(Vec<PathBuf>);
+
+impl RunningFiles {
+    /// Returns the files of all testers of a test.
+    pub(super) fn of(test: Option<&str>, testers: u32) -> Self {
+        Self(test.into_iter().flat_map(|test| (0..testers).filter_map(|tester| path(test, tester))).collect())
+    }
+}
+
+impl Drop for RunningFiles {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// The file of a tester, which [`RunningFiles`] removes.
 pub(super) struct Running {
-    path: PathBuf,
     file: File,
     last: Vec<Token>,
     text: String,
 }
 
 impl Running {
-    /// Creates the file; returns `None` if that fails.
+    /// Opens the file, and creates it if necessary; returns `None` if that fails. Runs that are already in it stay until
+    /// others are written.
     pub(super) fn create(test: &str, tester: u32) -> Option<Self> {
         let path = path(test, tester)?;
         std::fs::create_dir_all(path.parent()?).ok()?;
-        Some(Self { file: File::create(&path).ok()?, path, last: Vec::new(), text: String::new() })
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).ok()?;
+        Some(Self { file, last: Vec::new(), text: String::new() })
     }
 
     /// Writes the runs that are about to be made.
@@ -78,12 +98,6 @@ impl Running {
         let _ = writeln!(self.text, "{END}");
         // If writing fails, the test continues without the file.
         let _ = self.file.rewind().and_then(|()| self.file.write_all(self.text.as_bytes()));
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
     }
 }
 
@@ -120,7 +134,11 @@ mod tests {
         let text = read().expect("it was written");
         assert_eq!(tokens_of(&text, |_| false), tokens[..1]);
         assert!(tokens_of(&text, |process| process == std::process::id().to_string()).is_empty());
+        // Opening the file again keeps the runs.
         drop(running);
+        drop(Running::create(&test, 1));
+        assert_eq!(tokens_of(&read().expect("it is still there"), |_| false), tokens[..1]);
+        drop(RunningFiles::of(Some(&test), 2));
         assert!(read().is_err());
     }
 
@@ -130,6 +148,7 @@ mod tests {
         for [one, other] in names {
             assert_ne!(plain(&one), plain(&other));
             drop(Running::create(&one, 0).expect("the folder of the build can be written"));
+            drop(RunningFiles::of(Some(&one), 1));
         }
     }
 }

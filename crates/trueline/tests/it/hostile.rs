@@ -285,7 +285,10 @@ fn check(tests: Vec<Test>) -> Duration {
             // Dropping states is part of judging. If many drops panic, the process aborts.
             ("drop-model", "panic") => &[],
             (_, "allocate" | "exit" | "overflow" | "unwind") => {
-                assert!(*is_left, "{what}: no run is in a file\n{output}");
+                // On a slow machine, printing the trace of an abort takes longer than releasing may.
+                let is_reported =
+                    place == "release" && output.contains("is broken: releasing operations did not return");
+                assert!(*is_left || is_reported, "{what}: no run is in a file\n{output}");
                 assert!(behavior != "exit" || output.contains("called `std::process::exit`"), "{what}: {output}");
                 &[]
             }
