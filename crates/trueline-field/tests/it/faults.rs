@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_skiplist::SkipMap;
-use trueline::drive::{Payload, unique};
+use trueline::drive::unique;
 use trueline::test::{FailureKind, Outcome, call};
 
 /// Asserts that a run was rejected, and prints the time that it took to find it.
@@ -74,19 +74,6 @@ fn cache() {
         |map, (k, v)| map.insert(k, v).is_none(),
     );
     found("moka", test.forgetful().time(Duration::from_secs(600)).outcome());
-}
-
-/// heapless 0.9.3: a dequeue may find nothing although an enqueue has returned, if another enqueue is in progress
-/// (issue 583).
-#[test]
-#[ignore = "a soak: it is up to the machine when a fault shows"]
-#[expect(deprecated, reason = "the fault is why")]
-fn heapless_queue() {
-    let test = trueline::test(heapless::mpmc::Queue::<Payload<1024>, 4>::new)
-        .spec("bounded-queue:4")
-        .operation("enqueue", unique(), |queue, x| queue.enqueue(x.into()).is_ok())
-        .operation("dequeue", (), |queue, ()| queue.dequeue());
-    found("heapless", test.forgetful().time(Duration::from_secs(600)).outcome());
 }
 
 /// thingbuf 0.1.6: a slot is skipped while a reader is active, and the buffer then reports that it is full although it

@@ -29,7 +29,7 @@ pub(crate) fn preamble(limits: Limits) -> String {
     let [trueline, porcupine, todc, stateright] = ["trueline", "porcupine-rs", "todc-utils", "stateright"].map(version);
     format!(
         "\
-`cargo run --release -p trueline-bench-compare -- --write COMPARISON.md` produces this page.
+`cargo run --release --manifest-path compare/Cargo.toml -- --write COMPARISON.md` produces this page.
 
 - **Machine**: {processor}, {cores} cores.
 - **Checkers**: trueline {trueline}; porcupine-rs {porcupine}, todc-utils {todc}, stateright {stateright}, as they are

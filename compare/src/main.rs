@@ -1,6 +1,6 @@
 //! Judges the same histories with trueline's checkers and with those of other crates, in one run.
 //!
-//! `cargo run --release -p trueline-bench-compare -- --write COMPARISON.md` writes the page. Each checker judges each
+//! `cargo run --release --manifest-path compare/Cargo.toml -- --write COMPARISON.md` writes the page. Each checker judges each
 //! history in a separate process, so that its time and memory can be measured, and it can be stopped if it uses too
 //! much of them. Verdicts must agree: if they do not, the page reports it at the top, and the exit code is 1.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints tables")]
