@@ -17,7 +17,7 @@ use super::erased::{Asked, Case, SPANS};
 use super::search::Meter;
 use super::search::automaton::ResultId;
 use super::search::problem::Task;
-use super::turns;
+use super::turns::{self, Turn};
 use super::worker::Worker;
 use crate::history::{Event, OpId};
 use crate::verdict::{Evidence, Verdict};
@@ -36,8 +36,15 @@ const MOST_SEARCHES: usize = 100;
 const TRIED: usize = 8;
 
 /// Completes evidence about the first failing event: adds the allowed results and whether these are all. `is_whole`
-/// says whether the prefix of the evidence contains all operations that the result depends on.
-pub(super) fn complete(worker: &mut Worker<'_>, evidence: &mut Evidence<ResultId>, is_whole: bool, meter: &mut Meter) {
+/// says whether the prefix of the evidence contains all operations that the result depends on. `turn` is the search that
+/// rejected the history, if one did.
+pub(super) fn complete(
+    worker: &mut Worker<'_>,
+    evidence: &mut Evidence<ResultId>,
+    is_whole: bool,
+    turn: Option<Turn>,
+    meter: &mut Meter,
+) {
     let (case, refused) = (worker.case, evidence.refused);
     let (events, one_key) = scope(case, refused, evidence.event);
     let mut known = std::mem::take(&mut evidence.allowed);
@@ -51,7 +58,7 @@ pub(super) fn complete(worker: &mut Worker<'_>, evidence: &mut Evidence<ResultId
     if !by_monitor || events.len() <= LONG {
         let spent = if by_monitor { 0 } else { meter.configurations };
         let mut own = meter.part(Some(MOST_CONFIGURATIONS.max(spent)), None);
-        evidence.all_allowed = find(worker, Task { events: &events, one_key }, &mut asked, &mut own);
+        evidence.all_allowed = find(worker, Task { events: &events, one_key }, &mut asked, turn, &mut own);
         meter.add(&own);
     }
     evidence.allowed = case.distinct_results(asked.known);
@@ -76,9 +83,13 @@ fn scope(case: &dyn Case, refused: OpId, event: u32) -> (Vec<Event>, bool) {
 }
 
 /// Finds the results that are not known yet. Returns whether all of them are known then.
-fn find(worker: &mut Worker<'_>, task: Task<'_>, asked: &mut Asked, meter: &mut Meter) -> bool {
+///
+/// If breadth-first search rejected the history, depth-first search had given up before. It would most likely give up
+/// again, because the history that is searched here differs in one result only, so breadth-first search comes first.
+fn find(worker: &mut Worker<'_>, task: Task<'_>, asked: &mut Asked, turn: Option<Turn>, meter: &mut Meter) -> bool {
+    let first = turn.unwrap_or(Turn::DepthFirst);
     for _ in 0..MOST_SEARCHES {
-        let verdict = worker.alone(task, Some(asked), |worker| turns::search(worker, task, meter).0);
+        let verdict = worker.alone(task, Some(asked), |worker| turns::search(worker, task, first, meter).0);
         let known = asked.known.len();
         match verdict {
             Verdict::Accepted(witness) => add_results(worker.case, &witness.order, asked),

@@ -54,6 +54,16 @@ pub(super) enum Choice {
     Competitor(usize),
 }
 
+impl Choice {
+    /// Returns the search that decided, if one did.
+    pub(super) fn turn(self) -> Option<Turn> {
+        match self {
+            Self::Search(turn) => Some(turn),
+            _ => None,
+        }
+    }
+}
+
 /// The number of parts that each method decided.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choices {
@@ -126,6 +136,6 @@ pub(super) fn by_monitor(
 
 /// Judges one part by search, after the monitor has refused it.
 pub(super) fn by_search(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) -> (Verdict<ResultId>, Choice) {
-    let (verdict, turn) = turns::search(worker, task, meter);
+    let (verdict, turn) = turns::search(worker, task, Turn::DepthFirst, meter);
     (verdict, Choice::Search(turn))
 }

@@ -218,8 +218,15 @@ struct Verdicts {
 struct Bad {
     index: usize,
     evidence: Evidence<ResultId>,
-    /// Whether the operations that span keys were left out.
-    is_early: bool,
+    /// The method that rejected it, if it was chosen automatically.
+    choice: Option<Choice>,
+}
+
+impl Bad {
+    /// Returns whether the operations that span keys were left out.
+    fn is_early(&self) -> bool {
+        self.choice == Some(Choice::OneKey)
+    }
 }
 
 impl Verdicts {
@@ -235,7 +242,7 @@ impl Verdicts {
         match verdict {
             Verdict::Accepted(witness) => self.orders.push(witness.order),
             Verdict::Rejected(evidence) => {
-                self.rejected = Some(Bad { index, evidence, is_early: choice == Some(Choice::OneKey) });
+                self.rejected = Some(Bad { index, evidence, choice });
             }
             Verdict::Unknown(_) => {
                 self.undecided.push(index);
@@ -524,7 +531,7 @@ impl Work<'_> {
         let algorithm = if self.config.algorithm == Algorithm::Brute { Algorithm::Brute } else { Algorithm::Auto };
         let mut worker = Worker::new(self.case, &self.classes, self.config);
         open.extend(bad.index + 1..self.parts.whole.len());
-        if bad.is_early || !bad.evidence.is_first {
+        if bad.is_early() || !bad.evidence.is_first {
             open.push(bad.index);
         }
         loop {
@@ -541,11 +548,10 @@ impl Work<'_> {
                     Verdict::Accepted(_) => {}
                     Verdict::Unknown(_) => doubtful.push(index),
                     Verdict::Rejected(evidence) => {
-                        let is_early = choice == Some(Choice::OneKey);
-                        if is_early || !evidence.is_first {
+                        bad = Bad { index, evidence, choice };
+                        if bad.is_early() || !bad.evidence.is_first {
                             doubtful.push(index);
                         }
-                        bad = Bad { index, evidence, is_early };
                     }
                 }
             }
@@ -556,9 +562,10 @@ impl Work<'_> {
             }
             open = doubtful;
         }
-        let is_whole = !bad.is_early && !self.parts.whole[bad.index].one_key;
+        let is_whole = !bad.is_early() && !self.parts.whole[bad.index].one_key;
         if bad.evidence.is_first {
-            allowed::complete(&mut worker, &mut bad.evidence, is_whole, meter);
+            let turn = bad.choice.and_then(Choice::turn);
+            allowed::complete(&mut worker, &mut bad.evidence, is_whole, turn, meter);
         } else {
             bad.evidence.allowed.clear();
         }

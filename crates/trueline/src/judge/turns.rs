@@ -51,15 +51,21 @@ pub(super) enum Turn {
     BreadthFirst,
 }
 
-/// Judges one part by search.
-pub(super) fn search(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) -> (Verdict<ResultId>, Turn) {
+/// Judges one part by search. The first turn is that of `first`, unless breadth-first search could not do better.
+pub(super) fn search(
+    worker: &mut Worker<'_>,
+    task: Task<'_>,
+    first: Turn,
+    meter: &mut Meter,
+) -> (Verdict<ResultId>, Turn) {
     let rules = worker.config.rules_or(Rules::ALL);
     let seed = worker.config.seed;
     let depth_first = |rules, patience| {
         let options = depth_first::Options { rules, memory: Memory::Graph, seed, restart_after: None, patience };
         Search::DepthFirst(options)
     };
-    if rules.foresight && worker.classes().has_goals() {
+    let mut is_breadths_turn = first == Turn::BreadthFirst;
+    if !is_breadths_turn && rules.foresight && worker.classes().has_goals() {
         let plain = depth_first(Rules { foresight: false, ..rules }, Some(WITHOUT_FORESIGHT));
         let verdict = spend(worker, task, plain, None, meter);
         if !may_go_on(&verdict, meter) {
@@ -74,12 +80,15 @@ pub(super) fn search(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter)
     let mut takes_turns = true;
     loop {
         let patience = times.filter(|_| takes_turns).map(|times| DEPTH_FIRST.times(times.saturating_mul(growth)));
-        let verdict = spend(worker, task, depth_first(rules, patience), None, meter);
-        if !takes_turns || !may_go_on(&verdict, meter) {
-            return (verdict, Turn::DepthFirst);
+        if !is_breadths_turn || patience.is_none() {
+            let verdict = spend(worker, task, depth_first(rules, patience), None, meter);
+            if !takes_turns || !may_go_on(&verdict, meter) {
+                return (verdict, Turn::DepthFirst);
+            }
+            takes_turns = !is_out_of_memory(&verdict);
+            worker.forget();
         }
-        takes_turns = !is_out_of_memory(&verdict);
-        worker.forget();
+        is_breadths_turn = false;
         let options = breadth_first::Options { rules, compare: breadth_first::Compare::Ahead };
         let events = task.events.len() as u64 + FURTHER_EVENTS;
         let cap = takes_turns.then(|| BREADTH_FIRST_PER_EVENT.saturating_mul(growth).saturating_mul(events));

@@ -387,6 +387,6 @@ fn late_second_steps_are_refused_where_they_matter() {
     builder.call(0, ChannelOp::Send(3)).expect("well formed");
     let history = builder.finish();
     let refused = TwoStep::new(&TimeoutChannel::new()).history(&history, true).expect_err("one or two synchronize");
-    assert!(refused.contains("may depend on when they returned"));
+    assert!(refused.contains("can depend on when they returned"));
     assert!(TwoStep::new(&TimeoutChannel::new()).history(&history, false).is_ok());
 }

@@ -4,11 +4,12 @@ use super::family::{self, Family, Monitor, Start};
 use super::locate::{Place, locate};
 use super::{Answer, Input};
 use crate::history::OpId;
+use crate::judge::queue_lowe;
 use crate::judge::search::Meter;
 use crate::judge::search::automaton::ResultId;
 use crate::judge::search::problem::Task;
+use crate::judge::turns::{self, Turn};
 use crate::judge::worker::Worker;
-use crate::judge::{queue_lowe, turns};
 use crate::spec::{Standard, Taken};
 use crate::verdict::{Evidence, Verdict, Witness};
 
@@ -97,7 +98,7 @@ fn explain(
     // If the monitor cannot find the place, search for it.
     if place.is_none() {
         let mut own = meter.part(Some(MOST_TO_LOCATE), None);
-        let verdict = worker.alone(task, None, |worker| turns::search(worker, task, &mut own).0);
+        let verdict = worker.alone(task, None, |worker| turns::search(worker, task, Turn::DepthFirst, &mut own).0);
         meter.add(&own);
         match verdict {
             Verdict::Rejected(evidence) => return Evidence { conflict, ..evidence },
