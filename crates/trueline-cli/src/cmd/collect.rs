@@ -408,7 +408,7 @@ impl Log {
         let mut called = None;
         match (&*kind, open) {
             ("invoke", Some(_)) => {
-                return Err("the call before this one is open; send its return first, or use another `process`".into());
+                return Err("the previous call of this process has not returned; send its return first, or use another `process`".into());
             }
             ("invoke", None) => {
                 let object = event.get("object").cloned();

@@ -577,11 +577,12 @@ impl Batch {
         handles: &mut Handles,
     ) {
         let (run, threads) = (&self.runs[number], self.runs[number].threads.len());
-        let thread_number = u32::try_from(thread).expect("few threads");
+        let thread_number = u32::try_from(thread).expect("the number of threads fits in 32 bits");
         let mut outer = match around {
             Some(lane) if !(run.before.is_empty() && run.after.is_empty()) => {
                 lane.is_inside = true;
-                let handle = run.instance.handle(u32::try_from(threads).expect("few threads"));
+                let handle =
+                    run.instance.handle(u32::try_from(threads).expect("the number of threads fits in 32 bits"));
                 let handle = Handles::keep(&mut handles.outer, number, handle);
                 self.call_all(&run.before, handle, lane);
                 lane.is_inside = false;
@@ -604,7 +605,7 @@ impl Batch {
             Behavior::Chooses(choose) => {
                 let left = self.most_chosen(run);
                 let caller = &mut InBatch { batch: self, handle, lane };
-                let threads = u32::try_from(threads).expect("few threads");
+                let threads = u32::try_from(threads).expect("the number of threads fits in 32 bits");
                 let operations = run.operations;
                 Worker { caller, kinds: &self.kinds, random, thread: thread_number, threads, operations, left }
                     .choose(&**choose);
@@ -646,7 +647,7 @@ impl Batch {
                 match last {
                     Some(Entry::EndOfRun) => {}
                     Some(Entry::Panicked(message)) => {
-                        let thread = u32::try_from(thread).expect("few threads");
+                        let thread = u32::try_from(thread).expect("the number of threads fits in 32 bits");
                         how = Some(End::Panicked { thread, message: message.clone() });
                     }
                     _ if how == Some(End::Complete) => how = None,
@@ -899,7 +900,7 @@ fn read<'e>(
     chosen: &mut impl Iterator<Item = &'e Call>,
     of_thread: &LogOfThread,
 ) -> (Vec<Interval<Call, Value>>, Option<&'e Entry>) {
-    let process = u32::try_from(thread).expect("few threads");
+    let process = u32::try_from(thread).expect("the number of threads fits in 32 bits");
     let mut log = Vec::new();
     let mut calls = match behavior {
         Behavior::Calls(calls) => Some(calls.iter()),
@@ -913,7 +914,7 @@ fn read<'e>(
     loop {
         match entries.next() {
             Some(Entry::Done(Timed { call, ret, result })) => {
-                let called = next().expect("each return is of a call");
+                let called = next().expect("each return follows its call");
                 log.push(Interval::returned(process, called, time(*call), time(*ret), result.clone()));
                 last = *ret;
             }
@@ -1225,7 +1226,7 @@ mod tests {
         let choose = move |worker: &mut Worker<'_>| {
             loop {
                 let count: u64 = worker.call("count", ());
-                seen_by_worker.lock().expect("nobody panics").push(count);
+                seen_by_worker.lock().expect("no thread panics while it holds the lock").push(count);
                 if count >= 9 {
                     return;
                 }
@@ -1234,7 +1235,7 @@ mod tests {
         let threads = vec![Behavior::Chooses(Arc::new(choose)), Behavior::Calls(calls(&[0, 0]))];
         let seen = Runner::new().run(vec![Run { threads, ..run_of(&[]) }], &kinds(), &settings());
         assert_eq!(seen[0].end, End::Complete);
-        assert_eq!(seen[0].history.len(), counted.lock().expect("nobody panics").len() + 2);
+        assert_eq!(seen[0].history.len(), counted.lock().expect("no thread panics while it holds the lock").len() + 2);
         // A thread that never stops by itself is stopped.
         let endless = |worker: &mut Worker<'_>| loop {
             let _: u64 = worker.call("count", ());

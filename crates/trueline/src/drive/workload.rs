@@ -227,7 +227,10 @@ impl Workload {
                 let kind = kinds[chosen.unwrap_or(0)];
                 let making = &mut Making { random, unique: &mut unique, few: shape.few };
                 let argument = (self.kinds[kind].make)(making);
-                calls.push(Call { operation: u32::try_from(kind).expect("few operations"), argument });
+                calls.push(Call {
+                    operation: u32::try_from(kind).expect("the number of operations fits in 32 bits"),
+                    argument,
+                });
             }
             program.push(calls);
         }

@@ -679,9 +679,10 @@ impl Exploring {
                 };
                 Box::new(numbers.map(move |number| Source::Listed { calls: calls.clone(), number }))
             }
-            (None, _) if !plan.fixed.is_empty() => {
-                Box::new((0..u32::try_from(plan.fixed.len()).expect("few programs")).map(Source::Fixed))
-            }
+            (None, _) if !plan.fixed.is_empty() => Box::new(
+                (0..u32::try_from(plan.fixed.len()).expect("the number of fixed programs fits in 32 bits"))
+                    .map(Source::Fixed),
+            ),
             (None, Some(_)) => Box::new((0..programs).map(|_| Source::Chosen(random.bits()))),
             (None, None) => Box::new((0..programs).map(|_| Source::Seed(random.bits()))),
         };

@@ -111,7 +111,7 @@ impl Serial {
     }
 
     fn child(&mut self, node: u32, operation: Operation, returned: Returned) -> u32 {
-        let new = u32::try_from(self.nodes.len()).expect("few serial histories");
+        let new = u32::try_from(self.nodes.len()).expect("memory runs out before 2^32 nodes");
         let next = self.nodes[node as usize].entry(operation).or_default();
         if let Some((_, child)) = next.iter().find(|(known, _)| *known == returned) {
             return *child;

@@ -245,7 +245,9 @@ impl SyncModel {
     /// Returns the minimum number of threads that synchronize.
     #[cfg(feature = "systematic")]
     pub(super) fn fewest_threads(&self) -> u32 {
-        self.only().map_or(2, |these| u32::try_from(these.len()).expect("few operations synchronize"))
+        self.only().map_or(2, |these| {
+            u32::try_from(these.len()).expect("the number of operations that synchronize fits in 32 bits")
+        })
     }
 
     /// Returns the size of runs: two threads of each kind with 4 calls each, so that an object can mix them up. If all
@@ -258,7 +260,7 @@ impl SyncModel {
             Some(these) => (2 * these.len(), CALLS),
             None => (4, CALLS),
         };
-        let threads = u32::try_from(threads).expect("few operations synchronize");
+        let threads = u32::try_from(threads).expect("the number of operations that synchronize fits in 32 bits");
         Shape { threads, operations: (calls, calls), chaos: CHAOS, few: None, phases: 0 }
     }
 

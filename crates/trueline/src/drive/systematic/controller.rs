@@ -289,7 +289,7 @@ impl State {
     }
 
     fn note(&mut self, what: What) {
-        let process = u32::try_from(self.current).expect("few tasks");
+        let process = u32::try_from(self.current).expect("the number of tasks fits in 32 bits");
         self.trace.push(Entry { process, what });
     }
 }
@@ -444,7 +444,7 @@ impl Controller {
         self.reset();
         let go = |task: usize| self.go(task, switch);
         let instance = (self.program.make)();
-        let number = |thread: usize| u32::try_from(thread).expect("few threads");
+        let number = |thread: usize| u32::try_from(thread).expect("the number of threads fits in 32 bits");
         let has_around = !(self.program.before.is_empty() && self.program.after.is_empty());
         let mut around = has_around.then(|| instance.handle(number(tasks)));
         if let Some(handle) = &mut around {
@@ -681,7 +681,7 @@ impl Controller {
         match &self.program.threads[me] {
             Behavior::Calls(calls) => calls.iter().for_each(|call| drop(self.call(me, call, handle))),
             Behavior::Chooses(choose) => {
-                let number = |count: usize| u32::try_from(count).expect("few threads");
+                let number = |count: usize| u32::try_from(count).expect("the number of threads fits in 32 bits");
                 let seed = self.program.seed ^ (me as u64).wrapping_mul(0x9e37_79b9);
                 let worker = Worker {
                     caller: &mut InTask { controller: self, me, handle },
@@ -758,7 +758,7 @@ impl Controller {
         if self.rules.traces {
             state.note(What::Event(state.events.len()));
         }
-        state.events.push(Event { process: u32::try_from(me).expect("few threads"), what });
+        state.events.push(Event { process: u32::try_from(me).expect("the number of threads fits in 32 bits"), what });
     }
 
     /// The schedule point before a call, which does not access a primitive.

@@ -314,9 +314,10 @@ impl Execution {
             Ending::Complete | Ending::Redundant => Ended::Complete,
             Ending::Stuck => Ended::Stuck,
             Ending::Diverged => Ended::Diverged,
-            Ending::Panicked { thread, message } => {
-                Ended::Panicked { thread: u32::try_from(*thread).expect("few threads"), message: message.clone() }
-            }
+            Ending::Panicked { thread, message } => Ended::Panicked {
+                thread: u32::try_from(*thread).expect("the number of threads fits in 32 bits"),
+                message: message.clone(),
+            },
         };
         Self {
             history: builder.finish(),

@@ -59,7 +59,7 @@ impl Checker<'_, '_> {
             End::Circle(circle) => {
                 let mut next = circle.iter().cycle().skip(1);
                 let is_closed = circle.iter().all(|first| {
-                    let second = *next.next().expect("the iterator is endless");
+                    let second = *next.next().expect("a cyclic iterator does not end");
                     self.claims.contains(&Before { first: *first, second })
                 });
                 is_closed && self.must_take_effect(circle[0]) && self.leaves_nothing()

@@ -197,7 +197,7 @@ impl Container {
     pub(super) fn not_empty(&self, input: &Input, operation: u32) -> Answer {
         let span = input.spans[operation as usize];
         let chain = self.cover(span.call, span.ret, |_| true).unwrap_or_default();
-        debug_assert!(!chain.is_empty(), "some value is critical in every gap");
+        debug_assert!(!chain.is_empty(), "there is a gap in which no value is critical");
         self.conflict(input, &chain, &[operation])
     }
 
@@ -348,7 +348,7 @@ impl Container {
             };
             id.index() == number && input.spans[*op as usize].ret != NEVER
         };
-        let operations = 0..u32::try_from(input.spans.len()).expect("positions fit");
+        let operations = 0..u32::try_from(input.spans.len()).expect("positions fit in 32 bits");
         let mut seen = operations.filter(of_value);
         let conflict = if add == NONE {
             seen.find(|op| input.spans[*op as usize].ret == first_return).into_iter().collect()

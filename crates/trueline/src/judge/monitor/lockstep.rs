@@ -286,7 +286,7 @@ fn search<const W: usize>(
         // Continue from the last configuration that has a move left.
         loop {
             let Some(frame) = path.last() else {
-                let all = 0..u32::try_from(input.spans.len()).expect("positions fit");
+                let all = 0..u32::try_from(input.spans.len()).expect("positions fit in 32 bits");
                 return Some(Answer::Rejected(all.collect()));
             };
             enqueued.truncate(frame.placed.0);
@@ -297,8 +297,8 @@ fn search<const W: usize>(
             failed.insert(frame.config);
             path.pop();
         }
-        let frame = path.last().expect("some frame has a move left");
-        let (enqueue, dequeue) = moves.pop().expect("the last frame has a move left");
+        let frame = path.last().expect("moves are left, so a frame is left");
+        let (enqueue, dequeue) = moves.pop().expect("the last frame has a move that was not tried");
         config = frame.config;
         config.enqueues.place_index(enqueues, enqueue);
         config.dequeues.place_index(dequeues, dequeue);

@@ -264,7 +264,7 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
                 Err(Stop::Restart) => self.start_anew(),
             }
         }
-        unreachable!("the runs are endless")
+        unreachable!("the loop ends only by returning")
     }
 
     fn start_anew(&mut self) {

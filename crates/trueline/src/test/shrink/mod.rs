@@ -381,10 +381,10 @@ impl Reduction<'_, '_> {
                 continue;
             }
             let simpler =
-                arguments::simpler(workload, self.smallest.all().nth(place).expect("the place is one of a call"));
+                arguments::simpler(workload, self.smallest.all().nth(place).expect("there is a call at this place"));
             is_smaller |= simpler.into_iter().any(|argument| {
                 let mut candidate = self.smallest.clone();
-                candidate.all_mut().nth(place).expect("the place is one of a call").argument = argument;
+                candidate.all_mut().nth(place).expect("there is a call at this place").argument = argument;
                 self.try_out(candidate)
             });
         }

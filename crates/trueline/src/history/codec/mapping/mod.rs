@@ -231,7 +231,8 @@ impl Mapping {
     /// ```
     #[expect(clippy::missing_panics_doc, reason = "every preset is a mapping, which a test reads")]
     pub fn preset(name: &str) -> Option<Self> {
-        presets::description(name).map(|description| Self::from_json(&description).expect("presets are mappings"))
+        presets::description(name)
+            .map(|description| Self::from_json(&description).expect("every preset is a valid mapping"))
     }
 
     /// Returns the names of the presets, each with a description.
@@ -891,7 +892,7 @@ fn our_field(name: &str) -> Option<&'static str> {
 }
 
 fn index_of(name: &str) -> usize {
-    FIELDS.iter().position(|ours| *ours == name).expect("the name is that of a field")
+    FIELDS.iter().position(|ours| *ours == name).expect("the name is the name of a field")
 }
 
 /// Converts a time without a unit to an integer.

@@ -198,7 +198,7 @@ impl Source {
 
     /// Returns the source of a field that has the same name in the record.
     pub(super) fn same_name(name: &str) -> Self {
-        let path = Path::new(name).expect("our names are paths");
+        let path = Path::new(name).expect("the names of trueline's fields are valid paths");
         Self { from: From::Path(path), word: None, kind: None, unit: None, plus: None, default: None }
     }
 
