@@ -656,7 +656,8 @@ fn four_calls(results: &Results) -> Holds {
 
 /// Makes a run, and returns whether an operation that did not return should have.
 fn is_stuck(test: &Plan, runner: &mut Runner, seed: u64) -> bool {
-    // As this thread might wake others, for all that the runner knows, only the time-out ends a run that is stuck.
+    // This thread is not part of the test, so the runner must assume that it may wake others. Therefore only the
+    // time-out ends a run that is stuck.
     static OTHER: Once = Once::new();
     OTHER.call_once(|| {
         drop(thread::spawn(|| {
@@ -669,7 +670,7 @@ fn is_stuck(test: &Plan, runner: &mut Runner, seed: u64) -> bool {
     matches!(test.progress(&seen.history, &Budget::unlimited()), Some(ProgressVerdict::Rejected(_)))
 }
 
-/// Makes runs until operations of one are stuck that should not be.
+/// Makes runs until, in one of them, operations are stuck that should have returned.
 fn stuck(test: &Plan, seed: u64, most: Duration) -> Observation {
     let started = Instant::now();
     let mut runner = Runner::new();

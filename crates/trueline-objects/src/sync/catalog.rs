@@ -498,8 +498,8 @@ fn combining_barrier(settings: &Settings) -> Plan {
     sized(test.into_plan(), parties)
 }
 
-/// A thread that is not enrolled enrolls; one that is enrolled synchronizes or resigns, and resigns at the end at the
-/// latest.
+/// The test of enrollable barriers. A thread that is not enrolled enrolls; a thread that is enrolled synchronizes or
+/// resigns, and every thread has resigned at the end.
 fn enrollable_barrier(settings: &Settings, make: impl Fn(usize) -> EnrollableBarrier + Send + Sync + 'static) -> Plan {
     let parties = settings.parties(THREADS);
     let test = trueline::test(move || make(parties as usize))

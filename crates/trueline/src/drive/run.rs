@@ -77,7 +77,7 @@ pub struct Run {
     pub before: Vec<Call>,
     /// The calls after the threads are done, by the same process as those before.
     pub after: Vec<Call>,
-    /// The number of operations that a thread which chooses its calls is asked for.
+    /// The number of operations requested from a thread that chooses its calls.
     pub operations: u32,
     /// The seed of all randomness in the run.
     pub seed: u64,
@@ -445,7 +445,7 @@ struct Batch {
 /// The handles of a thread, each with the number of its run.
 #[derive(Default)]
 struct Handles {
-    /// For the thread's own calls.
+    /// The handles for the thread's own calls.
     own: Vec<(usize, Box<dyn Handle>)>,
     /// For the calls before and after the runs.
     outer: Vec<(usize, Box<dyn Handle>)>,
@@ -471,7 +471,7 @@ pub(super) trait Caller {
 pub(super) enum Called {
     /// It returned this result.
     Done(Value),
-    /// It is not possible now.
+    /// The operation is not possible now.
     Skipped,
     /// The run is over.
     Over,

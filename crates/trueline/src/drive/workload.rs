@@ -153,8 +153,8 @@ impl Workload {
         Call { operation, argument }
     }
 
-    /// Generates an argument from this seed, where ranges and lists produce only their first `few` values, and after
-    /// `unique` unique arguments.
+    /// Generates an argument from this seed. Ranges and lists produce only their first `few` values, and `unique` is
+    /// the number of unique arguments that were generated before.
     pub(crate) fn draw(&self, operation: u32, seed: u64, few: u32, mut unique: u64) -> Value {
         let (mut random, few) = (Random::new(seed), Some(few));
         (self.kinds[operation as usize].make)(&mut Making { random: &mut random, unique: &mut unique, few })

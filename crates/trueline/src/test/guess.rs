@@ -298,8 +298,8 @@ pub(super) struct Guess {
     is_wrong: AtomicBool,
 }
 
-/// The guess of a model's family, which is made when the first run is judged: the model is code of the test and may end
-/// the process, and the run must be known by then.
+/// The guess of a model's family, which is made when the first run is judged: trying out the model runs code of the
+/// test, which may end the process, so the run must have been recorded before.
 #[derive(Debug)]
 pub(super) struct Guessing {
     workload: Workload,

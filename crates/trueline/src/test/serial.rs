@@ -36,7 +36,7 @@ pub(super) struct Serial {
     /// For each node, the operations that may come next, their results, and the nodes that these lead to.
     nodes: Vec<HashMap<Operation, Vec<(Returned, u32)>>>,
     count: u64,
-    /// Whether one of them is stuck.
+    /// Whether one of the serial histories is stuck.
     has_stuck: bool,
     /// The numbers of places by which operations may be out of order.
     factors: Option<NamedFactors>,

@@ -85,8 +85,8 @@ const MOST_READS: usize = 32;
 const MOST_STEPS_BEYOND: u64 = 1000;
 /// The number of times that a task may spin without reading anything in between, as a loop with back-off does.
 const MOST_IDLE_SPINS: u32 = 1000;
-/// The number of accesses to places that a task has read before, without a change of its own in between, that make a
-/// loop of the types of `std` count as one that waits. Published code may wait without `spin_loop` or `yield_now`.
+/// After this many accesses to places that a task has already read, without a change of its own in between, a loop that
+/// uses the types of `std` counts as one that waits. Published code may wait without `spin_loop` or `yield_now`.
 const MOST_REPEATS: u32 = 64;
 /// The number and the interval of checks whether something outside of the exploration has ended a wait.
 const LOOKS_OUTSIDE: u32 = 25;

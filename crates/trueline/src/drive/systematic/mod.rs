@@ -463,7 +463,7 @@ struct Shared {
     wrong: Mutex<Vec<Execution>>,
     /// For each operation, whether it reached a schedule point.
     reached: Vec<AtomicBool>,
-    /// Whether something was left out.
+    /// Whether some executions were left out because of a limit.
     is_cut_off: AtomicBool,
 }
 

@@ -195,7 +195,7 @@ impl<'r, I: Intake> Events<'r, I> {
                         let result = self.intake.ret(line, process, op, result);
                         self.builder.ret(process, result).map(drop)
                     }
-                    // This fails, with the reason.
+                    // This returns the error.
                     None => self.builder.info(process),
                 }
             }

@@ -135,7 +135,8 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         let order = arrange(&zones, self.input.events, initial).map_err(|[first, second]| {
             let ends = |block: u32| {
                 let Zone { first_return, last_call } = zones[block as usize];
-                // The initial value was there before its first return.
+                // The block of the initial value began before the history, so its first return is not part of the
+                // conflict.
                 [first_return, last_call].into_iter().filter(move |end| initial != Some(block) || *end == last_call)
             };
             let ends = ends(first).chain(ends(second)).filter(|&end| end != NEVER);

@@ -1,7 +1,8 @@
 //! The common part of queues, stacks, priority queues and bags: values that are added, looked at and removed.
 //!
 //! The monitors of these types need each value to be added at most once. Then it is known which operations belong
-//! together, and each value has at most one add, one remove and some looks.
+//! together, and each value has at most one add, one remove and some *looks*: operations that return the value and
+//! leave it in the container, such as a peek.
 //!
 //! **Gaps.** Gap `g` is the time just after event `g`; after the last event there is one more, `Container::end`. An
 //! operation takes effect in one of the gaps `call..return`. Several operations may take effect in the same gap, in any
@@ -54,7 +55,7 @@ pub(super) struct Value {
     pub(super) first_return: u32,
     /// The last call of any of its operations; the end if it is not removed.
     pub(super) last_call: u32,
-    /// The return of the remove; after the end if there is none.
+    /// The return of the remove; a position after the end of the history if the value is not removed.
     pub(super) remove_return: u32,
 }
 
@@ -75,7 +76,7 @@ impl Value {
     }
 }
 
-/// A value that no operation that returned removed.
+/// A value that no completed operation removed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unremoved {
     pub(super) value: u32,
@@ -105,7 +106,7 @@ pub(super) struct Container {
 }
 
 impl Container {
-    /// Returns the looks at a value, in the order of their calls.
+    /// Returns the operations that look at a value, in the order of their calls.
     #[inline]
     pub(super) fn looks(&self, value: usize) -> &[u32] {
         match self.look_starts.get(value..value + 2) {

@@ -23,7 +23,8 @@
 //! call.
 //!
 //! Operations that never returned are placed only if needed. Of several that are alike, only the one called first is
-//! tried, because its interval contains the others. Histories with looks that returned are refused.
+//! tried, because its interval contains the others. Histories in which an operation looked at a value without removing
+//! it, such as a peek, are refused.
 //!
 //! The conflict of a rejection is always the whole history: the search does not find a smaller one.
 //!

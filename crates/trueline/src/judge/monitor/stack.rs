@@ -63,7 +63,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
     judge_with(input, PATIENCE)
 }
 
-/// Judges a stack whose values are distinct; with a patience of 0, by trees alone.
+/// Judges a stack whose values are distinct. If `patience` is 0, uses only trees.
 fn judge_with(input: &Input, patience: usize) -> Answer {
     match container::collect(input, role) {
         Ok(container) => container::complete(input, container, false, |container| decide(input, container, patience)),

@@ -149,7 +149,7 @@ impl<S: Spec + ?Sized> Typed<S> {
         (number, kind)
     }
 
-    /// Returns whether an operation has to do with all of the part's state.
+    /// Returns whether an operation reads or changes the state of the whole part, not only that of one key.
     fn concerns_all(&self, spec: &S, op: &S::Op) -> bool {
         !self.is_whole || spec.key(op, None).is_none()
     }

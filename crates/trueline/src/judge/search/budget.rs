@@ -190,7 +190,7 @@ impl Meter {
         self.peak_bytes += other.peak_bytes;
     }
 
-    /// Adds what a part spent.
+    /// Adds the configurations and bytes that the meter of a part has counted.
     pub(crate) fn add(&mut self, part: &Meter) {
         self.configurations += part.configurations;
         self.configurations_left = self.configurations_left.saturating_sub(part.configurations);

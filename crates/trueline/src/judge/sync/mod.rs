@@ -203,7 +203,7 @@ struct SyncJudge<'s> {
     algorithm: SyncAlgorithm,
     meter: Meter,
     states: u64,
-    /// The greedy algorithm prepared for cuts after the place where it failed.
+    /// The greedy algorithm, prepared to judge cuts after the place where it failed.
     nearby: Option<Nearby>,
 }
 

@@ -594,7 +594,7 @@ mod tests {
             let values: Vec<i64> = candidate.all().filter_map(|call| call.argument.as_int()).collect();
             let fails =
                 [&[3, 4][..], &[1, 2, 4]].iter().any(|needed| needed.iter().all(|value| values.contains(value)));
-            // With 3, it fails only without 2.
+            // A program with the value 3 fails only if it does not also have the value 2.
             if fails && !(values.contains(&3) && values.contains(&2)) { Answer::Fails } else { Answer::Holds }
         };
         let mut reduce = |most_parts| {

@@ -1,7 +1,7 @@
 //! Foreign logs: mappings of their fields.
 //!
-//! A [`Mapping`] says where each record of a log contains the fields that [`jsonl`](super::jsonl) needs. Records are
-//! JSON lines, the items of JSON arrays and documents, or rows of a table. For this log
+//! A [`Mapping`] describes where each record of a log contains the fields that [`jsonl`](super::jsonl) needs. Records
+//! are JSON lines, the items of JSON arrays and documents, or rows of a table. For this log
 //! ```json
 //! {"who":"c1","ev":"begin","what":{"name":"deposit","args":[5]},"account":"a"}
 //! {"who":"c1","ev":"end","what":{"name":"deposit"},"answer":null}
@@ -785,7 +785,8 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
         }
     }
 
-    /// Makes an operation with an unknown outcome one that never returned, and records a result that is missing.
+    /// Turns an operation with an unknown outcome into one that never returned, and records whether its result is
+    /// missing.
     fn outcome(&mut self, line: u32, kind: Option<&str>, outcome: Option<Kind>, fields: &mut Fields) {
         let is_null = |field: Option<&mut Option<Parsed>>| {
             field.is_none_or(|field| matches!(field, None | Some(Ok(Value::Null))))
