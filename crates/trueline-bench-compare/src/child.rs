@@ -25,7 +25,7 @@ const PATIENCE: u32 = 10;
 /// The interval at which the parent checks the child.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The time that counts.
+/// The clock by which a checker is measured and stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     /// The processor time of the process.

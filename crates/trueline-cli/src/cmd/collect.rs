@@ -201,7 +201,7 @@ struct Checking {
 impl Checking {
     fn new(name: &str, args: &CollectArgs) -> Result<Self, String> {
         let spec = registry::spec(name, Options::new()).map_err(|fault| fault.to_string())?;
-        // It is needed until the program ends.
+        // Leaked, because the specification is needed until the program ends.
         let spec: &'static NamedSpec = Box::leak(Box::new(spec));
         let memory = usize::try_from(args.memory / 4 * 3).unwrap_or(usize::MAX);
         let limits = LiveLimits { memory, ..LiveLimits::default() };

@@ -12,7 +12,7 @@ use crate::history::{Datum, Value};
 pub struct Call {
     /// The index of the operation in the workload.
     pub operation: u32,
-    /// Its argument.
+    /// The argument of the call.
     pub argument: Value,
 }
 
@@ -22,7 +22,7 @@ type MakeArgument = Arc<dyn Fn(&mut Making<'_>) -> Value + Send + Sync>;
 /// An operation: how often it is called, by which threads, and with which arguments.
 #[derive(Clone)]
 pub struct Kind {
-    /// Its name.
+    /// The name of the operation.
     pub name: Arc<str>,
     /// The relative frequency of the operation's calls.
     pub weight: u32,

@@ -37,7 +37,7 @@ pub enum TooLittle {
     },
     /// An operation was never called.
     NeverCalled {
-        /// Its name.
+        /// The name of the operation.
         #[doc(hidden)]
         operation: String,
         /// The number of calls of all operations.

@@ -714,7 +714,7 @@ impl Exploring {
                 let share = rest / u32::try_from(count - done).unwrap_or(u32::MAX).max(1);
                 let looks = if *part == FIRST_PART { (share / 2).min(LONGEST_LOOK) } else { Duration::ZERO };
                 if self.is_over() || !self.explore(&token, share - looks) {
-                    // One of the two searches is with spurious wake-ups from condition variables.
+                    // One of the two searches allows spurious wake-ups from condition variables.
                     for number in 0..if looks.is_zero() { 0 } else { 2 } {
                         self.look_for(&token, number, looks / 2);
                     }

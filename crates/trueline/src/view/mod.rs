@@ -213,7 +213,7 @@ pub struct Line {
     pub object: Option<String>,
     /// The operation and its arguments.
     pub operation: String,
-    /// Its result; `None` if it never returned.
+    /// The result of the operation; `None` if it never returned.
     pub result: Option<String>,
     /// Whether it is in the linearization of the history before the refused return.
     pub took_effect: bool,

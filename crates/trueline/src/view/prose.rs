@@ -361,7 +361,7 @@ struct Label {
     short: String,
     /// The process that called it.
     process: u32,
-    /// Its place in the file.
+    /// The place of the operation in the file.
     place: String,
     /// The details needed to distinguish it from other operations.
     needs: Needs,

@@ -47,11 +47,11 @@ impl From<HistoryError> for Fault {
 /// The end of an operation.
 #[derive(Debug)]
 pub(super) enum End {
-    /// It returned this result, or one that cannot be read.
+    /// The operation returned this result, or one that cannot be read.
     Ok(Result<Value, String>),
-    /// It did not happen.
+    /// The operation did not happen.
     Fail,
-    /// Its outcome is unknown.
+    /// The outcome of the operation is unknown.
     Info,
 }
 

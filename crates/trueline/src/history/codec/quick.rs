@@ -316,7 +316,7 @@ impl<'a> Cursor<'a> {
     #[cold]
     fn long_int(&mut self, number: i64, is_negative: bool) -> Option<i64> {
         if number < 10_i64.pow(u32::try_from(MOST_DIGITS).ok()? - 1) {
-            // It has leading zeros.
+            // The number has leading zeros.
             return None;
         }
         let mut number = number;

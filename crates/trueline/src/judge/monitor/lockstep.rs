@@ -311,7 +311,7 @@ fn search<const W: usize>(
 fn witness(input: &Input, enqueues: &Ops, dequeues: &Ops, enqueued: &[usize], dequeued: &[usize]) -> Vec<u32> {
     let mut is_placed = vec![false; enqueues.returned.len()];
     for index in enqueued {
-        // Enqueues that never returned have no place there.
+        // `is_placed` contains only the enqueues that returned.
         if let Some(slot) = is_placed.get_mut(*index) {
             *slot = true;
         }

@@ -413,8 +413,8 @@ impl<'a> QuasiJudge<'a> {
         };
         let out_of_reach: Vec<u32> = task.operations().filter(is_out_of_reach).collect();
         let refused = out_of_reach.iter().copied().min_by_key(|op| task.returns[*op as usize]);
-        // If all operations were reached, they are not in an order that is near enough; then the last one is as good as
-        // any.
+        // If all operations were reached, they are in an order that is not near enough; then the evidence names the
+        // last one, because no operation is more to blame than the others.
         let refused = refused.or_else(|| why.longest.iter().copied().rev().find(|op| task.must(*op)));
         let refused = refused.expect("a history in which no operation returned is accepted");
         let id = task.ids[refused as usize];

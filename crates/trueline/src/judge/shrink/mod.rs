@@ -553,7 +553,7 @@ impl<'a> Shrinking<'a> {
             }
             match frame.ret(op) {
                 Some(other) if other < call => Fate::LeaveOut,
-                // It may have taken effect before `first`.
+                // The operation overlaps `first`, so it may have taken effect before `first`.
                 Some(_) if frame.call(op) < ret => optional(self.left(), op),
                 _ => Fate::Keep,
             }

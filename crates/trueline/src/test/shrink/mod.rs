@@ -201,7 +201,7 @@ impl Reduction<'_, '_> {
         let answer = known.unwrap_or_else(|| (self.ask)(&candidate));
         self.asked.insert(candidate.clone(), answer);
         match answer {
-            // It was accepted before: it is the smallest program now, or larger than it.
+            // The candidate was accepted before: it is the smallest program now, or a larger one.
             Answer::Fails if known.is_some() => {}
             Answer::Fails => {
                 self.smallest = candidate;
