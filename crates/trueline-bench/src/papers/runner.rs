@@ -142,7 +142,7 @@ fn in_new_process(id: &str, point: &Point, scale: Scale, seed: u64, most: Durati
         .stderr(Stdio::null())
         .spawn()
         .map_err(|error| format!("{id} could not be started: {error}"))?;
-    let mut output = child.stdout.take().expect("it is piped");
+    let mut output = child.stdout.take().expect("the output is piped");
     let reader = std::thread::spawn(move || {
         let mut text = String::new();
         let _ = output.read_to_string(&mut text);
