@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::judge::Names;
-use super::model::{State, Step};
+use super::model::{ModelStep, State};
 use crate::drive::{Call, Random, Shape, Workload};
 use crate::history::Value;
 use crate::spec::sync::{SyncSpec, Synchronized};
@@ -31,7 +31,7 @@ pub(super) enum Who {
 pub(super) struct Mode {
     pub(super) who: Who,
     /// Maps the state and all arguments to all results and the next state; no outcome if they do not fit.
-    pub(super) step: Step,
+    pub(super) step: ModelStep,
     /// Whether the result of each execution is the same in every order.
     pub(super) is_order_free: bool,
 }

@@ -11,7 +11,7 @@ use super::Program;
 use super::pulse::Beat;
 use super::schedule::{Schedule, Scribe};
 use super::strategy::{MOST_TASKS, Pending, Strategy, Tasks, Transition, View, members, only};
-use super::trace::{Entry, What};
+use super::trace::{TraceEntry, What};
 use crate::drive::run::{Called, Caller, message};
 use crate::drive::{Behavior, Call, Clock, Handle, Random, Worker};
 use crate::history::Value;
@@ -59,7 +59,7 @@ pub(super) struct Raw<'r> {
     pub(super) choices: u32,
     /// Whether the object made random choices in the second half of its steps.
     pub(super) chooses_late: bool,
-    pub(super) trace: &'r [Entry],
+    pub(super) trace: &'r [TraceEntry],
 }
 
 /// Rules that hold for all executions.
@@ -211,7 +211,7 @@ struct State {
     last_choice: u64,
     ending: Option<Ending>,
     scribe: Scribe,
-    trace: Vec<Entry>,
+    trace: Vec<TraceEntry>,
     /// For each task, followed by the main task: the operation that it is inside.
     inside: Vec<Option<u32>>,
     /// For each operation, whether it has reached a schedule point in any execution.
@@ -290,7 +290,7 @@ impl State {
 
     fn note(&mut self, what: What) {
         let process = u32::try_from(self.current).expect("the number of tasks fits in 32 bits");
-        self.trace.push(Entry { process, what });
+        self.trace.push(TraceEntry { process, what });
     }
 }
 
@@ -1168,7 +1168,7 @@ impl Controller {
         let mut timed_out = is_waiting();
         let is_over = self.state.borrow().tasks[main].is_over.clone();
         if let Some(is_over) = is_over.filter(|_| timed_out) {
-            // It waits for something that another thread of the operating system holds.
+            // The task waits for something that another thread of the operating system holds.
             while !is_over() {
                 std::thread::sleep(LOOK_OUTSIDE);
             }
