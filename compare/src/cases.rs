@@ -123,7 +123,9 @@ pub(crate) fn run(words: &[&str], checker: Checker, by_key: bool) -> Result<(), 
         ["register-lost", kind @ ("good" | "bad")] => {
             let make = if kind == "good" { histories::register } else { histories::bad_register };
             let mut candidates = (1..).map(|seed| histories::without_lost_reads(&make(1000, 5, 60, seed)));
-            let history = candidates.find(|history| history.pending() == LOST).expect("it is the mean");
+            let history = candidates
+                .find(|history| history.pending() == LOST)
+                .expect("some candidate has the mean number of lost writes");
             let register = spec::Register::new(0);
             checkers::run::<_, objects::Register, objects::Register>(checker, by_key, &register, &history, &history);
         }

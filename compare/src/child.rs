@@ -25,7 +25,7 @@ const PATIENCE: u32 = 10;
 /// The interval at which the parent checks the child.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The time that counts.
+/// The clock by which a checker is measured and stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     /// The processor time of the process.
@@ -168,7 +168,7 @@ fn processor_time(process: u32) -> Duration {
 }
 
 fn watch(mut child: Child, limits: Limits, seen: &mut Seen) -> End {
-    let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+    let stdout = BufReader::new(child.stdout.take().expect("the output is piped"));
     let (sender, lines) = mpsc::channel();
     let reader = thread::spawn(move || {
         for line in stdout.lines().map_while(Result::ok) {
@@ -214,7 +214,7 @@ fn watch(mut child: Child, limits: Limits, seen: &mut Seen) -> End {
         (Some((answer, best)), _) => End::Judged(answer, best),
         (None, Some((reason, ran))) => End::GaveUp(reason, ran),
         (None, None) => {
-            let first = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("said nothing");
+            let first = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("printed nothing");
             let ended = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
             End::Failed(format!("{ended}: {first}"))
         }

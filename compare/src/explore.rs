@@ -91,7 +91,7 @@ fn shuttle(points_before_calls: bool) -> usize {
             })
             .collect();
         for thread in threads {
-            thread.join().expect("it does not panic");
+            thread.join().expect("the thread does not panic");
         }
     })
 }
@@ -107,7 +107,7 @@ fn ours(search: Search, most: Option<u64>) -> usize {
     settings.search = search;
     settings.executions = most;
     let report = explore(&program(), &settings, Arc::new(judge));
-    usize::try_from(report.executions).expect("not so many")
+    usize::try_from(report.executions).expect("the number of executions fits in a `usize`")
 }
 
 fn rate(time: Duration, run: impl Fn() -> usize) -> f64 {

@@ -87,7 +87,7 @@ fn number(value: &Value) -> Result<Option<i64>, String> {
     match value {
         Value::Null => Ok(None),
         Value::Int(number) => Ok(Some(*number)),
-        _ => Err(format!("{value} is no number")),
+        _ => Err(format!("{value} is not a number")),
     }
 }
 

@@ -77,7 +77,7 @@ impl Options {
         let mut words = words.into_iter();
         while let Some(word) = words.next() {
             let mut argument = || words.next().ok_or_else(|| format!("{word} needs an argument"));
-            let number = |word: String| word.parse::<u64>().map_err(|_| format!("{word} is no whole number"));
+            let number = |word: String| word.parse::<u64>().map_err(|_| format!("{word} is not a whole number"));
             match word.as_str() {
                 "--write" => options.write = Some(argument()?.into()),
                 "--data" => options.data = argument()?.into(),
@@ -112,7 +112,7 @@ fn in_child(words: Vec<String>) -> ExitCode {
         // The thread panicked, and has printed its message.
         Ok(Err(_)) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("no thread: {error}");
+            eprintln!("cannot start a thread: {error}");
             ExitCode::FAILURE
         }
     }

@@ -26,7 +26,7 @@ impl Results {
                 End::Contradicted => Some((checker.name(), "both accepted and rejected")),
                 _ => None,
             });
-            let expected = source.expected.map(|answer| ("it must be", answer.name()));
+            let expected = source.expected.map(|answer| ("expected", answer.name()));
             let answers: Vec<_> = answers.chain(expected).collect();
             if answers.windows(2).any(|pair| pair[0].1 != pair[1].1) {
                 let answers: Vec<_> = answers.iter().map(|(who, answer)| format!("{who}: {answer}")).collect();

@@ -14,7 +14,7 @@ Usage:
 
 Examples:
   cargo trueline test                                    instruments the crates of this workspace
-  cargo trueline test --instrument crossbeam-queue       and crossbeam-queue, with its dependencies
+  cargo trueline test --instrument crossbeam-queue       also crossbeam-queue and its dependencies
   cargo trueline replay 'program/a 1|b 2/3-1' my_test    repeats the run that a failing test printed
 
 Options:

@@ -46,7 +46,7 @@ impl Project {
         let metadata = serde_json::from_slice(&output.stdout)
             .map_err(|error| format!("`cargo metadata` printed bad JSON: {error}"))?;
         Self::from_metadata(&metadata).ok_or_else(|| {
-            "cannot understand the output of `cargo metadata`; is this version of Cargo supported?".to_owned()
+            "the output of `cargo metadata` has an unknown form; use the version of Cargo that belongs to your Rust toolchain".to_owned()
         })
     }
 

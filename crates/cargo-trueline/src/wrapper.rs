@@ -107,11 +107,11 @@ pub(crate) fn run(arguments: &[OsString]) -> Option<ExitCode> {
     };
     if !status.success() {
         if let Some((name, _)) = call.package.as_deref().and_then(|package| package.split_once('@')) {
-            let how = if is_instrumented { "with" } else { "without" };
+            let (how, other) = if is_instrumented { ("with", "without") } else { ("without", "with") };
             complain(&format!(
                 "note: cargo trueline compiled `{name}` {how} an instrumented `std`. If an error above is about two \
                  types with the same name (E0308), or about a missing method or trait (E0599, E0277), `{name}` passes \
-                 `std` types to or from a crate that was compiled the other way: add the crate that is not \
+                 `std` types to or from a crate that was compiled {other} it: add the crate that is not \
                  instrumented to --instrument, or try --instrument-all"
             ));
         }

@@ -102,7 +102,7 @@ impl failures::Visitor for Families {
         if self.0.last().is_none_or(|(name, _)| *name != family) {
             self.0.push((family, OfFamily::default()));
         }
-        let of = &mut self.0.last_mut().expect("it was pushed").1;
+        let of = &mut self.0.last_mut().expect("the entry was pushed above").1;
         of.histories += 1;
         of.held += usize::from(row.holds());
         of.auto += row.auto;

@@ -62,7 +62,7 @@ impl Instance for Counter {
 
 impl Handle for Counter {
     fn call(&mut self, call: &Call, clock: Clock) -> Timed {
-        let step = u64::from_value(&call.argument).expect("it is a number");
+        let step = u64::from_value(&call.argument).expect("the value is a number");
         Timed::measure(clock, || self.0.fetch_add(step, Ordering::Relaxed))
     }
 }
@@ -79,7 +79,7 @@ fn cost_of_recording(clock: Clock) -> f64 {
         let counter = Counter(Arc::default());
         let started = Instant::now();
         for call in &calls {
-            let step = u64::from_value(&call.argument).expect("it is a number");
+            let step = u64::from_value(&call.argument).expect("the value is a number");
             black_box(counter.0.fetch_add(step, Ordering::Relaxed));
         }
         bare = bare.min(started.elapsed());
@@ -115,7 +115,7 @@ impl Handle for SharedQueue {
     fn call(&mut self, call: &Call, clock: Clock) -> Timed {
         match call.operation {
             0 => {
-                let value = u64::from_value(&call.argument).expect("it is a number");
+                let value = u64::from_value(&call.argument).expect("the value is a number");
                 Timed::measure(clock, || self.0.enqueue(value))
             }
             _ => Timed::measure(clock, || self.0.dequeue()),

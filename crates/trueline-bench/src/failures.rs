@@ -122,7 +122,7 @@ fn lock<S: Spec<Ret = LockRet>, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     calls: impl Fn() -> C,
     takes: impl Fn(&S::Op) -> bool,
 ) {
-    // First it is taken although it is held, and after that released although it is free.
+    // First the lock is taken although it is held; after that, it is released although it is free.
     let hasty = |op: &S::Op, again: bool| (takes(op) != again).then_some(LockRet::Done);
     tidied(visitor, name, spec, STEADY, &[Fault::Hasty], calls, hasty, |history| history);
 }
@@ -166,7 +166,8 @@ fn fresh() -> impl FnMut() -> u64 {
 struct Holders(std::collections::HashMap<u32, u32>);
 
 impl Holders {
-    /// Returns `Ok` with what the process holds and now releases; if it holds nothing, `Err(take)`, which it now takes.
+    /// If the process holds something, releases it and returns `Ok` with it. Otherwise, takes `take` and returns
+    /// `Err(take)`.
     fn next(&mut self, process: ProcessId, take: u32) -> Result<u32, u32> {
         match self.0.remove(&process.0) {
             Some(held) => Ok(held),
@@ -333,7 +334,7 @@ fn containers(visitor: &mut impl Visitor) {
     tidied(visitor, "log", &Log::new(), SMALL, &faults, log, |_, _| None, without_indices);
 }
 
-/// Returns the history as that of a log that does not return indices.
+/// Returns the history as a log that does not return indices would have produced it.
 fn without_indices(history: History<LogOp<u64>, LogRet<u64>>) -> History<LogOp<u64>, LogRet<u64>> {
     history.map(|operation| {
         let outcome = match &operation.outcome {

@@ -20,8 +20,8 @@ pub fn bad_set(operations: u32, processes: u32, seed: u64) -> History<SetOp<u64>
     let good = run(&shape, seed, &Set::new(), |random, _| any_set_operation(random, 6));
     let mut builder = History::builder();
     append(&mut builder, &good, 0);
-    builder.call(processes, SetOp::Contains(7)).expect("a new process");
-    builder.ret(processes, SetRet::Bool(true)).expect("it has called");
+    builder.call(processes, SetOp::Contains(7)).expect("the process is new");
+    builder.ret(processes, SetRet::Bool(true)).expect("the process has called");
     builder.finish()
 }
 
@@ -67,14 +67,14 @@ pub fn bad_register(
     for operation in before.operations().iter().filter(|operation| operation.return_position().is_none()) {
         if operation.op == RegisterOp::Write(2) {
             // The write does not crash after all. If it has not taken effect so far, it can take effect here.
-            builder.ret(operation.process, RegisterRet::Done).expect("it is open");
+            builder.ret(operation.process, RegisterRet::Done).expect("the operation is open");
         }
     }
     let highest = before.operations().iter().map(|operation| operation.process.0).max().unwrap_or(0) + 1;
-    builder.call(highest, RegisterOp::Write(1)).expect("a new process");
-    builder.ret(highest, RegisterRet::Done).expect("it has called");
-    builder.call(highest, RegisterOp::Read).expect("it has returned");
-    builder.ret(highest, RegisterRet::Value(2)).expect("it has called");
+    builder.call(highest, RegisterOp::Write(1)).expect("the process is new");
+    builder.ret(highest, RegisterRet::Done).expect("the process has called");
+    builder.call(highest, RegisterOp::Read).expect("the process has returned");
+    builder.ret(highest, RegisterRet::Value(2)).expect("the process has called");
     append(&mut builder, &after, highest + 1);
     builder.finish()
 }
@@ -93,10 +93,10 @@ fn append<Op: Clone, Ret: Clone>(builder: &mut Builder<Op, Ret>, history: &Histo
         let process = operation.process.0 + first_process;
         match (event.kind(), &operation.outcome) {
             (trueline::history::EventKind::Call, _) => {
-                builder.call(process, operation.op.clone()).expect("as in the history it comes from");
+                builder.call(process, operation.op.clone()).expect("the original history is well formed");
             }
             (_, Outcome::Returned(result)) => {
-                builder.ret(process, result.clone()).expect("as in the history it comes from");
+                builder.ret(process, result.clone()).expect("the original history is well formed");
             }
             _ => unreachable!("only operations that returned have a return event"),
         }

@@ -10,7 +10,7 @@ use trueline_bench::{histories, usage};
 
 use crate::measure::{self, Measured};
 
-/// Each kind of object, and the maximum time for a million operations, in sorts.
+/// Each kind of object, and the maximum time for a million operations, in units of one sort.
 const KINDS: &[(&str, &str)] = &[
     ("queue", "8"),
     ("register", "8"),

@@ -29,7 +29,7 @@ fn simulate<S: Spec>(spec: &S, ops: impl IntoIterator<Item = S::Op>, clients: u3
     let below = |random: &mut Random, of: usize| random.below(u32::try_from(of).expect("few")) as usize;
     while ops.peek().is_some() || !open.is_empty() {
         if !idle.is_empty() && ops.peek().is_some() && random.chance(1, 2) {
-            let op = ops.next().expect("there is one");
+            let op = ops.next().expect("an operation is left");
             let client = idle.swap_remove(below(&mut random, idle.len()));
             events.push(Event::Call(client, op.clone()));
             open.push((client, op, None));

@@ -71,7 +71,7 @@ impl Instance for Driven {
 impl Handle for Driven {
     fn call(&mut self, call: &Call, clock: Clock) -> Timed {
         let call = match call.operation {
-            0 => Calls::Insert(u64::from_value(&call.argument).expect("it is a number")),
+            0 => Calls::Insert(u64::from_value(&call.argument).expect("the value is a number")),
             _ => Calls::Remove,
         };
         Timed::measure(clock, || self.0.call(call))
@@ -151,11 +151,13 @@ pub(crate) fn explored(row: &Row, preemptions: u32, choices: Option<u64>, time: 
     settings.choices = choices;
     settings.time = Some(time);
     let judge = move |execution: &trueline::drive::systematic::Execution| {
-        seen.lock().expect("nobody panics").push((execution.history.clone(), execution.ended.clone()));
+        seen.lock()
+            .expect("no thread panics while it holds the lock")
+            .push((execution.history.clone(), execution.ended.clone()));
         true
     };
     let report = explore(&row.program(), &settings, Arc::new(judge));
-    let histories = std::mem::take(&mut *histories.lock().expect("nobody panics"));
+    let histories = std::mem::take(&mut *histories.lock().expect("no thread panics while it holds the lock"));
     Explored { histories, executions: report.executions, is_complete: report.is_complete, elapsed: report.elapsed }
 }
 
@@ -181,7 +183,7 @@ macro_rules! typed {
         impl Typed for $spec {
             fn op(call: &Call) -> Self::Op {
                 match call.operation {
-                    0 => $op::$insert(u64::from_value(&call.argument).expect("it is a number")),
+                    0 => $op::$insert(u64::from_value(&call.argument).expect("the value is a number")),
                     _ => $op::$remove,
                 }
             }
@@ -189,7 +191,7 @@ macro_rules! typed {
             fn ret(call: &Call, result: &Value) -> Self::Ret {
                 match call.operation {
                     0 => $ret::Done,
-                    _ => $ret::Value(Option::<u64>::from_value(result).expect("it is a number or nothing")),
+                    _ => $ret::Value(Option::<u64>::from_value(result).expect("the value is a number or null")),
                 }
             }
 

@@ -218,7 +218,7 @@ fn files(folder: &Path, expected: usize, table: &mut Table) -> Result<(), String
         let copy = history.clone();
         let started = Instant::now();
         let judged = spec.judge(copy, &config()).map_err(|error| problem(&error))?;
-        let (core, _) = judged.core(&Limits::new()).ok_or_else(|| problem(&"it was not rejected"))?;
+        let (core, _) = judged.core(&Limits::new()).ok_or_else(|| problem(&"the history was not rejected"))?;
         let elapsed = started.elapsed();
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let again = spec.judge(only_core(&history, &core), &config()).map_err(|error| problem(&error))?;

@@ -135,7 +135,7 @@ fn best<T>(times: u32, mut work: impl FnMut() -> T) -> (f64, T) {
             measured = Some((taken, result));
         }
     }
-    let (taken, result) = measured.expect("it was done once");
+    let (taken, result) = measured.expect("the measurement was made at least once");
     (taken as f64 / 1e6, result)
 }
 

@@ -327,7 +327,7 @@ pub(crate) struct CheckArgs {
     pub(crate) spec: String,
 
     /// Judge a history while it is being written: a growing file, a pipe, standard input, or a connection to the
-    /// address after `tcp:`. Ends at the end of a pipe, or at Ctrl-C.
+    /// address after `tcp:`. Ends when a pipe or connection is closed, or with Ctrl-C.
     ///
     /// Registers, counters, sets, maps and locks are judged key by key, event by event: a violation is reported when the
     /// return that causes it has been read. All others are judged as a whole at the end, and with --every.
@@ -832,7 +832,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) pages: Option<PathBuf>,
 
-    /// Number of programs to generate, without --calls and --program. Defaults to 20.
+    /// Number of programs to generate if neither --calls nor --program is given. Defaults to 20.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) programs: Option<u32>,
 
@@ -862,9 +862,9 @@ pub(crate) struct ExploreArgs {
 
     /// Schedules to explore: `exhaustive`, `unreduced`, `serial`, `uniform`, or `pct:D` for faults of depth D.
     ///
-    /// `exhaustive` explores one schedule of each group that differs only in the order of independent steps;
-    /// `unreduced` explores all schedules; `serial` explores those in which operations do not overlap; `uniform` and
-    /// `pct:D` draw random schedules. By default, schedules without preemptions are explored first, then those with
+    /// `exhaustive` explores one schedule of each group of schedules that differ only in the order of independent
+    /// steps; `unreduced` explores all schedules; `serial` explores those in which operations do not overlap; `uniform`
+    /// and `pct:D` draw random schedules. By default, schedules without preemptions are explored first, then those with
     /// one, then all.
     #[arg(long, value_name = "SEARCH", value_parser = parse_search, conflicts_with = "preemptions")]
     pub(crate) search: Option<Search>,

@@ -228,7 +228,7 @@ impl Read for Growing {
                 return Ok(length);
             }
             if self.file.metadata()?.len() < self.position {
-                return Err(io::Error::other("the file was cut off while it was followed"));
+                return Err(io::Error::other("the file became shorter while it was followed"));
             }
             if self.limits.reached().is_some() || self.idle.is_some_and(|idle| started.elapsed() >= idle) {
                 return Ok(0);

@@ -57,7 +57,9 @@ pub(crate) fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Wr
         Ok(()) => Written::All,
         Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Written::ReaderGone,
         Err(fault) if fault.kind() == io::ErrorKind::TimedOut => {
-            error("the time limit was reached before standard output was read; read it sooner, or raise --timeout");
+            error(
+                "the time limit was reached while standard output waited for its reader; read the output sooner, or raise --timeout",
+            );
             Written::Late
         }
         Err(fault) => {

@@ -222,11 +222,11 @@ const LINEARIZABLE: &[Entry] = &[
     Entry::new("ms-queue", "ms-queue-faulty-late-read", "queue", |settings| {
         queue(settings, || MsQueue::faulty(ms_queue::Fault::LateRead))
     })
-    .fault("value read after the swing", EITHER),
+    .fault("a dequeue reads the value after it has moved the head", EITHER),
     Entry::new("ms-queue", "ms-queue-faulty-aba", "queue", |settings| {
         queue(settings, || MsQueue::faulty(ms_queue::Fault::Aba))
     })
-    .fault("nodes reused without tags", EITHER),
+    .fault("nodes are reused, but links have no tags (ABA)", EITHER),
     Entry::new("ms-queue", "ms-queue-faulty-no-help", "queue", |settings| {
         queue(settings, || MsQueue::faulty(ms_queue::Fault::NoHelp))
     })
@@ -236,7 +236,7 @@ const LINEARIZABLE: &[Entry] = &[
     Entry::new("treiber-stack", "treiber-stack-faulty-aba", "stack", |settings| {
         stack(settings, || TreiberStack::faulty(treiber_stack::Fault::Aba))
     })
-    .fault("nodes reused without tags", EITHER),
+    .fault("nodes are reused, but links have no tags (ABA)", EITHER),
     Entry::new("locked", "locked-queue", BOUNDED_QUEUE, |settings| {
         bounded_queue(settings, || LockedQueue::new(CAPACITY))
     })
@@ -253,24 +253,24 @@ const LINEARIZABLE: &[Entry] = &[
         map(settings, 2, move || LaarmanMap::faulty(room, laarman_map::Fault::Delete))
     })
     .paper("Lowe §8, figure 7")
-    .fault("delete without compare-and-set", REJECTED),
+    .fault("delete does not use compare-and-set", REJECTED),
     Entry::new("resizing-map", "resizing-map", "map", |settings| map(settings, 32, || ResizingMap::new(SMALL)))
         .paper("Lowe §8"),
     Entry::new("resizing-map", "resizing-map-faulty-migrate", "map", |settings| {
         map(settings, 32, || ResizingMap::faulty(SMALL, resizing_map::Fault::Migrate))
     })
     .paper("Lowe §8")
-    .fault("slots copied without owning them", REJECTED),
+    .fault("slots are copied without being owned", REJECTED),
     Entry::new("sharded-map", "sharded-map", "map", |settings| map(settings, 20, ShardedMap::new)).paper("Lowe §8"),
     Entry::new("sharded-map", "sharded-map-faulty-early-status", "map", |settings| {
         map(settings, 2, || ShardedMap::faulty(sharded_map::Fault::EarlyStatus))
     })
     .paper("Lowe §8")
-    .fault("status before datum", REJECTED),
+    .fault("update stores the status before the datum", REJECTED),
     Entry::new("sharded-map", "sharded-map-faulty-late-status", "map", |settings| {
         map(settings, 2, || ShardedMap::faulty(sharded_map::Fault::LateStatus))
     })
-    .fault("datum before status", REJECTED),
+    .fault("update stores the datum before the status", REJECTED),
     Entry::new("shann-queue", "shann-queue", BOUNDED_QUEUE, |settings| {
         bounded_queue(settings, || ShannQueue::new(CAPACITY, Mode::Total))
     })
@@ -279,7 +279,7 @@ const LINEARIZABLE: &[Entry] = &[
         bounded_queue(settings, || stale_slot(Mode::Total))
     })
     .paper("Colvin & Groves 2005, Lowe §8")
-    .fault("slot not checked again", REJECTED),
+    .fault("the slot is not read again before a counter is advanced", REJECTED),
     Entry::new("shann-queue", "shann-queue-partial", BOUNDED_QUEUE, |settings| {
         waiting_queue(settings, || ShannQueue::new(CAPACITY, Mode::Partial))
     })
@@ -288,7 +288,7 @@ const LINEARIZABLE: &[Entry] = &[
         waiting_queue(settings, || stale_slot(Mode::Partial))
     })
     .paper("Colvin & Groves 2005, Lowe §8")
-    .fault("slot not checked again", EITHER),
+    .fault("the slot is not read again before a counter is advanced", EITHER),
     Entry::new("shann-queue", "shann-queue-partial-without-help", BOUNDED_QUEUE, |settings| {
         waiting_queue(settings, || ShannQueue::new(CAPACITY, Mode::PartialWithoutHelp))
     })
@@ -297,63 +297,63 @@ const LINEARIZABLE: &[Entry] = &[
         waiting_queue(settings, || stale_slot(Mode::PartialWithoutHelp))
     })
     .paper("Colvin & Groves 2005, Lowe §8")
-    .fault("slot not checked again", STUCK),
+    .fault("the slot is not read again before a counter is advanced", STUCK),
     Entry::new("register", "register", "register:0", |settings| register(settings, Access::SeqCst)).paper("Lowe §8"),
     Entry::new("register", "register-faulty-relaxed", "register:0", |settings| register(settings, Access::Relaxed))
         .paper("Lowe §8")
-        .fault("writes become visible late; needs a clock that does not order memory accesses", REJECTED),
+        .fault("writes become visible late; shows only with a clock that does not order memory accesses", REJECTED),
     Entry::new("register", "register-faulty-acquire-release", "register:0", |settings| {
         register(settings, Access::AcquireRelease)
     })
     .paper("Lowe §8")
-    .fault("writes become visible late; needs a clock that does not order memory accesses", REJECTED),
+    .fault("writes become visible late; shows only with a clock that does not order memory accesses", REJECTED),
     Entry::new("register", "buffered-register", "register:0", |settings| {
         buffered_register(settings, Buffering::Stores(0))
     })
-    .paper("Lowe §8, in slow motion"),
+    .paper("Lowe §8, simulated"),
     Entry::new("register", "buffered-register-faulty-stores", "register:0", |settings| {
         buffered_register(settings, Buffering::Stores(2))
     })
-    .paper("Lowe §8, in slow motion")
+    .paper("Lowe §8, simulated")
     .fault("writes wait in a buffer", REJECTED),
     Entry::new("register", "buffered-register-faulty-loads", "register:0", |settings| {
         buffered_register(settings, Buffering::Loads(3))
     })
-    .paper("Lowe §8, in slow motion")
-    .fault("reads of an old copy", REJECTED),
+    .paper("Lowe §8, simulated")
+    .fault("reads may return an old copy", REJECTED),
     Entry::new("fine-grained-list", "fine-grained-list", "set", |settings| set(settings, || FineGrainedList::new(Bad)))
         .paper("H&K `FGL`, H&S §9.5"),
     Entry::new("fine-grained-list", "fine-grained-list-faulty-early-unlock", "set", |settings| {
         set(settings, || FineGrainedList::faulty(Bad, fine_grained_list::Fault::EarlyUnlock))
     })
-    .fault("locks not coupled", REJECTED),
+    .fault("a node is unlocked before the next one is locked", REJECTED),
     Entry::new("optimistic-list", "optimistic-list", "set", |settings| set(settings, || OptimisticList::new(Bad)))
         .paper("H&K `OPTIMIST`, H&S §9.6"),
     Entry::new("optimistic-list", "optimistic-list-faulty-no-validation", "set", |settings| {
         set(settings, || OptimisticList::faulty(Bad, optimistic_list::Fault::NoValidation))
     })
-    .fault("nodes not checked after locking", REJECTED),
+    .fault("nodes are not validated after they are locked", REJECTED),
     Entry::new("lazy-list", "lazy-list", "set", |settings| set(settings, || LazyList::new(Bad)))
         .paper("H&K `LLL`, H&S §9.7"),
     Entry::new("lazy-list", "lazy-list-blind-contains", "set", |settings| set(settings, || LazyList::blind(Bad))),
     Entry::new("lazy-list", "lazy-list-faulty-unmarked-validation", "set", |settings| {
         set(settings, || LazyList::faulty(Bad, lazy_list::Fault::UnmarkedValidation))
     })
-    .fault("marks not checked", REJECTED),
+    .fault("validation ignores marks", REJECTED),
     Entry::new("lock-free-list", "lock-free-list", "set", |settings| set(settings, || LockFreeList::new(Bad)))
         .paper("H&K `LFLL`, H&S §9.8"),
     Entry::new("lock-free-list", "lock-free-list-faulty-separate-mark", "set", |settings| {
         set(settings, || LockFreeList::faulty(Bad, lock_free_list::Fault::SeparateMark))
     })
-    .fault("mark separate from the link", REJECTED),
+    .fault("the mark and the link are stored separately", REJECTED),
     Entry::new("lock-free-list", "lock-free-list-faulty-unlink-only", "set", |settings| {
         set(settings, || LockFreeList::faulty(Bad, lock_free_list::Fault::UnlinkOnly))
     })
-    .fault("no mark", REJECTED),
+    .fault("a node is unlinked without being marked", REJECTED),
     Entry::new("lock-free-list", "lock-free-list-faulty-blind-contains", "set", |settings| {
         set(settings, || LockFreeList::faulty(Bad, lock_free_list::Fault::BlindContains))
     })
-    .fault("marks not checked", REJECTED),
+    .fault("`contains` ignores marks", REJECTED),
     Entry::new("lazy-skiplist", "lazy-skiplist", "set", |settings| {
         set(settings, || LazySkiplist::new(Good, lazy_skiplist::Collisions::None))
     })
@@ -374,17 +374,17 @@ const LINEARIZABLE: &[Entry] = &[
         set(settings, || LockFreeSkiplist::new(Good, lock_free_skiplist::Collisions::StepOver))
     })
     .paper("H&K `LFSLF0`")
-    .fault("steps over the item; does not show with a good hash function", ACCEPTED),
+    .fault("a walk may step over the item; a good hash function hides it", ACCEPTED),
     Entry::new("lock-free-skiplist", "lock-free-skiplist-faulty-stepping-over", "set", |settings| {
         set(settings, || LockFreeSkiplist::new(Bad, lock_free_skiplist::Collisions::StepOver))
     })
     .paper("H&K `LFSLF1`, Lowe §8")
-    .fault("steps over the item", REJECTED),
+    .fault("a walk may step over the item", REJECTED),
     Entry::new("lock-free-skiplist", "lock-free-skiplist-faulty-collisions", "set", |settings| {
         set(settings, || LockFreeSkiplist::new(Bad, lock_free_skiplist::Collisions::None))
     })
     .paper("H&K")
-    .fault("collisions not handled", REJECTED),
+    .fault("items with equal hashes are not distinguished", REJECTED),
     Entry::new("split-ordered-set", "split-ordered-set", "growing-set", |settings| {
         growing_set(settings, SplitOrderedSet::new)
     })

@@ -22,7 +22,7 @@ impl Choices {
     /// Returns a number below `bound`, which is not 0.
     pub(crate) fn below(&self, bound: usize) -> usize {
         let scaled = (u128::from(self.bits()) * bound as u128) >> 64;
-        usize::try_from(scaled).expect("below a usize")
+        usize::try_from(scaled).expect("the number is below a `usize`")
     }
 }
 

@@ -21,14 +21,14 @@ pub(crate) struct Experiment {
     pub(crate) points: fn(Scale) -> Vec<Point>,
     /// Makes one observation, with this seed, in a process of its own.
     pub(crate) observe: fn(&Point, Scale, u64) -> Observation,
-    /// Whether an observation is repeated; not if it is always the same.
+    /// Whether observations are repeated; `false` if every observation has the same result.
     pub(crate) repeats: bool,
-    /// The most observations of a point.
+    /// The maximum number of observations of a point.
     pub(crate) most: usize,
     /// The time for all points of a quick run, in seconds.
     pub(crate) quick_s: f64,
     pub(crate) shapes: &'static [Shape],
-    /// Why shapes that are known not to hold do not.
+    /// The explanation of the shapes that are known not to hold.
     pub(crate) why: Option<&'static str>,
 }
 

@@ -411,23 +411,23 @@ fn recorded(object: &str, calls: u32, seed: u64) -> SetHistory {
     let keys = if object.starts_with("split") { 21 } else { 24 };
     let test = plan(object, &Settings { keys: Some(keys), ..Settings::default() }).threads(4).calls(calls);
     let is_growing = object.starts_with("split");
-    let test = if is_growing { test.weights([("is-empty", 0)]).expect("it has this operation") } else { test };
+    let test = if is_growing { test.weights([("is-empty", 0)]).expect("the object has this operation") } else { test };
     let seen = test.record(&mut Runner::new(), seed).history;
     seen.map(|operation| {
-        let item = u64::from_value(&operation.op.argument).expect("it is a number");
+        let item = u64::from_value(&operation.op.argument).expect("the value is a number");
         let op = match (operation.op.operation, is_growing) {
             (0, _) => SetOp::Add(item),
             (1, false) => SetOp::Remove(item),
             _ => SetOp::Contains(item),
         };
-        (op, operation.outcome.map(|result| SetRet::Bool(bool::from_value(result).expect("it is a truth value"))))
+        (op, operation.outcome.map(|result| SetRet::Bool(bool::from_value(result).expect("the value is a boolean"))))
     })
 }
 
 /// Judges a recorded history; returns seconds, and MiB above the history.
 #[expect(clippy::cast_precision_loss, reason = "for reading")]
 fn judged(point: &Point, scale: Scale, seed: u64) -> (Observation, Observation) {
-    let row = TABLE_1.iter().find(|row| row.name == point.x).expect("points are rows");
+    let row = TABLE_1.iter().find(|row| row.name == point.x).expect("the name of a point is the name of a row");
     let history = recorded(row.object, scale.pick(7000, 70_000), seed);
     let budget = Budget::unlimited().time(Duration::from_secs(scale.pick(10, 60)));
     let (algorithm, partition) = match point.series.as_str() {
@@ -496,11 +496,12 @@ fn etcd(_: &Point, _: Scale, _: u64) -> Observation {
     let (mut ms, mut undecided, mut wrong) = (0.0, 0_u32, 0_u32);
     for path in &files {
         let file = File::open(path).expect("the file can be read");
-        let history = codec::read(BufReader::new(file), Format::Auto).expect("it is a history");
-        let spec = registry::spec("cas-register", registry::Options::new()).expect("there is one");
+        let history = codec::read(BufReader::new(file), Format::Auto).expect("the file contains a history");
+        let spec =
+            registry::spec("cas-register", registry::Options::new()).expect("`cas-register` is a named specification");
         let config = Config::new().budget(Budget::unlimited().time(Duration::from_secs(10)));
         let started = Instant::now();
-        let judged = spec.judge(history, &config).expect("it is a history of a register");
+        let judged = spec.judge(history, &config).expect("the file contains a history of a register");
         ms += started.elapsed().as_secs_f64() * 1e3;
         let verdict = &judged.judgment().verdict;
         undecided += u32::from(matches!(verdict, Verdict::Unknown(_)));
@@ -518,12 +519,12 @@ fn etcd(_: &Point, _: Scale, _: u64) -> Observation {
 fn judge_facts() -> (bool, bool) {
     let history = |remove: u64| {
         let mut builder = History::builder();
-        builder.call(0, SetOp::Add(1)).expect("it is idle");
-        builder.call(1, SetOp::Remove(remove)).expect("it is idle");
-        builder.ret(0, SetRet::Bool(true)).expect("it has called");
-        builder.ret(1, SetRet::Bool(false)).expect("it has called");
-        builder.call(0, SetOp::Contains(1)).expect("it is idle");
-        builder.ret(0, SetRet::Bool(true)).expect("it has called");
+        builder.call(0, SetOp::Add(1)).expect("the process is idle");
+        builder.call(1, SetOp::Remove(remove)).expect("the process is idle");
+        builder.ret(0, SetRet::Bool(true)).expect("the process has called");
+        builder.ret(1, SetRet::Bool(false)).expect("the process has called");
+        builder.call(0, SetOp::Contains(1)).expect("the process is idle");
+        builder.ret(0, SetRet::Bool(true)).expect("the process has called");
         builder.finish()
     };
     let (one, other) =
@@ -541,7 +542,7 @@ fn bounded(point: &Point, _: Scale, seed: u64) -> Observation {
     };
     let is_limited = name.starts_with("bounded") && !has_default;
     let budget = if is_limited { budget.memory(32 << 20) } else { budget };
-    let algorithm: Algorithm = name.parse().expect("series are algorithms");
+    let algorithm: Algorithm = name.parse().expect("the name of a series is the name of an algorithm");
     let config = Config::new().algorithm(algorithm).partition(false).budget(budget);
     usage::forget_most();
     let loaded = usage::resident_kib();

@@ -138,7 +138,7 @@ impl Visited {
         self.order.insert(self.tick, Rc::clone(&key));
         self.ticks.insert(key, self.tick);
         if self.ticks.len() > most {
-            let (_, oldest) = self.order.pop_first().expect("there is one");
+            let (_, oldest) = self.order.pop_first().expect("the order has an entry to forget");
             self.ticks.remove(&oldest);
         }
         true

@@ -610,7 +610,7 @@ fn settings(keys: u64, values: u64) -> Settings {
 /// Returns the test of a queue in which this many of ten calls enqueue one of 20 values.
 fn queue(tenths: u32) -> Plan {
     let test = plan("ms-queue", &Settings { values: Some(20), ..Settings::default() }).threads(4);
-    test.weights([("enqueue", tenths), ("dequeue", 10 - tenths)]).expect("both operations exist")
+    test.weights([("enqueue", tenths), ("dequeue", 10 - tenths)]).expect("the test has both operations")
 }
 
 fn per_observation(scale: Scale, calls: u32) -> u64 {
@@ -860,7 +860,7 @@ fn bug_points(_: Scale) -> Vec<Point> {
 }
 
 fn bug(point: &Point, scale: Scale, seed: u64) -> Observation {
-    let bug = BUGS.iter().find(|bug| bug.name == point.x).expect("points are faults");
+    let bug = BUGS.iter().find(|bug| bug.name == point.x).expect("the name of a point is the name of a fault");
     let most = if bug.is_faulty { scale.pick(5, 20) * SECOND } else { scale.pick(2, 10) * SECOND };
     let is_paper = point.series == PAPERS;
     let numbers = Settings { keys: bug.keys, values: bug.values, ..Settings::default() };

@@ -124,7 +124,7 @@ mod run {
     }
 
     impl<'r> Request<'r> {
-        /// Reads the words of a command, such as `lowe fig4 --quick`; `None` if they are not one.
+        /// Reads the words of a command, such as `lowe fig4 --quick`; `None` if they are not a command.
         pub(crate) fn read(words: &[&'r str]) -> Option<Self> {
             let (command, rest) = match words {
                 ["all", rest @ ..] => (("all", ""), rest),

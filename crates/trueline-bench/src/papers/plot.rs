@@ -135,7 +135,7 @@ pub(crate) fn svg(results: &Results) -> Option<String> {
         Chart::Scatter => scatter(results),
     };
     let (height, body) = body;
-    // Without variables, which not all programs that draw SVG know.
+    // CSS variables are not used, because not all programs that draw SVG support them.
     let theme = |[paper, ink, faint, grid]: [&str; 4], colors: &[&str; 7]| {
         let mut text =
             format!("text{{fill:{ink}}}.f,.s{{fill:{faint}}}.g{{stroke:{grid}}}.a{{stroke:{faint}}}.b{{fill:{paper}}}");

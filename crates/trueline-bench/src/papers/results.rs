@@ -373,7 +373,7 @@ pub(crate) fn distinct<'t>(names: impl Iterator<Item = &'t str>) -> Vec<&'t str>
 /// Formats the results with one line for each point, so that changes can be read.
 fn lines(json: &Value) -> String {
     let mut text = String::from("{\n");
-    let object = json.as_object().expect("results are an object");
+    let object = json.as_object().expect("results are a JSON object");
     for (at, (name, value)) in object.iter().enumerate() {
         let end = if at + 1 == object.len() { "\n" } else { ",\n" };
         match value.as_array() {

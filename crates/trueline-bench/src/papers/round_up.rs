@@ -249,7 +249,7 @@ fn points(rows: &[Row]) -> Vec<Point> {
 }
 
 fn find<'r>(rows: &'r [Row], point: &Point) -> &'r Row {
-    rows.iter().find(|row| name(row) == point.x).expect("points are rows")
+    rows.iter().find(|row| name(row) == point.x).expect("the name of a point is the name of a row")
 }
 
 fn choices(scale: Scale) -> Duration {
@@ -321,12 +321,12 @@ fn permutations() -> Vec<[u8; 3]> {
     let is_accepted = |order: &[u8; 3]| {
         let mut builder = History::builder();
         for value in 1..=3 {
-            builder.call(0, QueueOp::Enqueue(value)).expect("it is idle");
-            builder.ret(0, QueueRet::Done).expect("it has called");
+            builder.call(0, QueueOp::Enqueue(value)).expect("the process is idle");
+            builder.ret(0, QueueRet::Done).expect("the process has called");
         }
         for value in order {
-            builder.call(0, QueueOp::Dequeue).expect("it is idle");
-            builder.ret(0, QueueRet::Value(Some(*value))).expect("it has called");
+            builder.call(0, QueueOp::Dequeue).expect("the process is idle");
+            builder.ret(0, QueueRet::Value(Some(*value))).expect("the process has called");
         }
         let semantics = Semantics::by_class(factors());
         check(&Queue::new(), &builder.finish(), &semantics, QuasiAlgorithm::Search, &Budget::unlimited())

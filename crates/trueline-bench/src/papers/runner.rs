@@ -11,16 +11,16 @@ use super::experiment::{Experiment, Point, Scale};
 use super::results::{Machine, Observation, PointResults, Results};
 use super::statistics::Summary;
 
-/// The most observations of a point.
+/// The maximum number of observations of a point.
 pub(crate) const MOST: usize = 50;
-/// The longest time of a point in a full run.
+/// The maximum time for a point in a full run.
 const POINT: Duration = Duration::from_secs(120);
 /// The time for all points of an experiment in a full run, as a multiple of the time in a quick run: all experiments
 /// together take at most four hours.
 pub(crate) const FULL: f64 = 12.0;
-/// The width of the interval, as a part of the mean, that ends a point.
+/// A point is complete when the width of its interval is at most this fraction of the mean.
 const NARROW: f64 = 0.02;
-/// The fewest observations whose interval counts.
+/// The minimum number of observations of a point before its interval is computed.
 const FEWEST: usize = 5;
 /// A process that takes longer than the time of its point by this much is killed.
 const SLACK: Duration = Duration::from_secs(60);
@@ -123,7 +123,7 @@ fn observe(
         match observation {
             Ok(observation) => observed.observations.push(observation),
             Err(problem) => {
-                // A point that cannot be observed is left out; the others still say something.
+                // A point that cannot be observed is left out; the results of the other points are still useful.
                 eprintln!("    {problem}");
                 observed.is_complete = !observed.observations.is_empty();
                 return Ok(());
@@ -142,7 +142,7 @@ fn in_new_process(id: &str, point: &Point, scale: Scale, seed: u64, most: Durati
         .stderr(Stdio::null())
         .spawn()
         .map_err(|error| format!("{id} could not be started: {error}"))?;
-    let mut output = child.stdout.take().expect("it is piped");
+    let mut output = child.stdout.take().expect("the output is piped");
     let reader = std::thread::spawn(move || {
         let mut text = String::new();
         let _ = output.read_to_string(&mut text);

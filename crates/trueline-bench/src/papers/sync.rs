@@ -290,7 +290,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         },
         observe: |point, scale, seed| {
             let (_, object, threads, calls, ..) =
-                FIGURE_14.iter().find(|row| row.0 == point.x).expect("points are rows");
+                FIGURE_14.iter().find(|row| row.0 == point.x).expect("the name of a point is the name of a row");
             let most = Duration::from_secs(scale.pick(3, 20));
             match point.series.as_str() {
                 AUTO => find(&plan(object, &Settings::default()).seed(seed), most),
@@ -366,7 +366,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         },
         observe: |point, scale, seed| {
             let (_, object, threads, calls, _) =
-                FIGURE_15.iter().find(|row| row.0 == point.x).expect("points are rows");
+                FIGURE_15.iter().find(|row| row.0 == point.x).expect("the name of a point is the name of a row");
             let most = Duration::from_secs(scale.pick(4, 20));
             let settings = Settings { threads: Some(*threads), progress: true, ..Settings::default() };
             match point.series.as_str() {
@@ -630,7 +630,7 @@ fn by(object: &str, threads: u32, calls: u32, is_two_step: bool, scale: Scale, s
 }
 
 fn by_iterations(object: &str, point: &Point, scale: Scale, seed: u64) -> Observation {
-    let threads = point.series.trim_start_matches("p = ").parse().expect("series are numbers of threads");
+    let threads = point.series.trim_start_matches("p = ").parse().expect("the name of a series is a number of threads");
     by(object, threads, point.number(), point.panel.ends_with(TWO_STEP), scale, seed)
 }
 
@@ -656,7 +656,8 @@ fn four_calls(results: &Results) -> Holds {
 
 /// Makes a run, and returns whether an operation that did not return should have.
 fn is_stuck(test: &Plan, runner: &mut Runner, seed: u64) -> bool {
-    // As this thread might wake others, for all that the runner knows, only the time-out ends a run that is stuck.
+    // This thread is not part of the test, so the runner must assume that it may wake others. Therefore only the
+    // time-out ends a run that is stuck.
     static OTHER: Once = Once::new();
     OTHER.call_once(|| {
         drop(thread::spawn(|| {
@@ -669,7 +670,7 @@ fn is_stuck(test: &Plan, runner: &mut Runner, seed: u64) -> bool {
     matches!(test.progress(&seen.history, &Budget::unlimited()), Some(ProgressVerdict::Rejected(_)))
 }
 
-/// Makes runs until operations of one are stuck that should not be.
+/// Makes runs until, in one of them, operations are stuck that should have returned.
 fn stuck(test: &Plan, seed: u64, most: Duration) -> Observation {
     let started = Instant::now();
     let mut runner = Runner::new();
@@ -679,11 +680,11 @@ fn stuck(test: &Plan, seed: u64, most: Duration) -> Observation {
 }
 
 fn number(value: &Value) -> u64 {
-    u64::from_value(value).expect("it is a number")
+    u64::from_value(value).expect("the value is a number")
 }
 
 fn small(value: &Value) -> u32 {
-    u32::from_value(value).expect("it is a small number")
+    u32::from_value(value).expect("the value is a small number")
 }
 
 /// Records runs of an object of the catalog, and returns the time of judging them, in milliseconds for 1,000.
@@ -714,7 +715,11 @@ fn judging<S: SyncSpec>(
 }
 
 fn asap(point: &Point, scale: Scale, seed: u64) -> Observation {
-    let discipline = DISCIPLINES.iter().find(|(name, _)| *name == point.series).expect("series are disciplines").1;
+    let discipline = DISCIPLINES
+        .iter()
+        .find(|(name, _)| *name == point.series)
+        .expect("the name of a series is the name of a discipline")
+        .1;
     let runs = scale.pick(200, 1000);
     match point.x.as_str() {
         "counter channel" => judging(
@@ -727,7 +732,7 @@ fn asap(point: &Point, scale: Scale, seed: u64) -> Observation {
             |call, result| match call.operation {
                 0 => CounterChannelRet::Sent(number(result)),
                 _ => {
-                    let (value, count) = <(u64, u64)>::from_value(result).expect("it is a pair");
+                    let (value, count) = <(u64, u64)>::from_value(result).expect("the value is a pair");
                     CounterChannelRet::Received(value, count)
                 }
             },
@@ -763,7 +768,7 @@ fn asap(point: &Point, scale: Scale, seed: u64) -> Observation {
                 let me = number(&call.argument);
                 [AbcOp::A(me), AbcOp::B(me), AbcOp::C(me)][call.operation as usize]
             },
-            |_, result| <(u64, u64)>::from_value(result).expect("it is a pair"),
+            |_, result| <(u64, u64)>::from_value(result).expect("the value is a pair"),
         ),
         _ => judging(
             &CloseableChannel::new(),
@@ -777,10 +782,10 @@ fn asap(point: &Point, scale: Scale, seed: u64) -> Observation {
                 _ => CloseableChannelOp::Close,
             },
             |call, result| match call.operation {
-                0 => CloseableChannelRet::Sent(bool::from_value(result).expect("it is a truth value")),
-                1 => {
-                    CloseableChannelRet::Received(Option::<u64>::from_value(result).expect("it is a number or nothing"))
-                }
+                0 => CloseableChannelRet::Sent(bool::from_value(result).expect("the value is a boolean")),
+                1 => CloseableChannelRet::Received(
+                    Option::<u64>::from_value(result).expect("the value is a number or null"),
+                ),
                 _ => CloseableChannelRet::Closed,
             },
         ),
@@ -875,8 +880,8 @@ fn figure_9() -> bool {
     for (process, op) in (0..).zip(calls) {
         builder.call(process, op).expect("the figure is well formed");
     }
-    builder.ret(1, ChannelRet::Value(48)).expect("it has called");
-    builder.ret(0, ChannelRet::Done).expect("it has called");
+    builder.ret(1, ChannelRet::Value(48)).expect("the process has called");
+    builder.ret(0, ChannelRet::Done).expect("the process has called");
     match progress(&Channel::new(), &builder.finish(), SyncAlgorithm::Auto, &Budget::unlimited()) {
         ProgressVerdict::Rejected(evidence) => evidence.anticipated == [[OpId(2), OpId(3)]],
         _ => false,

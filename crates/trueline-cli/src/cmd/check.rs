@@ -116,7 +116,7 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
     Ok(ExitCode::from(if is_junit_written { tally.exit_code() } else { 2 }))
 }
 
-/// The most operations of a rejected file that is read again to look for hints.
+/// A rejected file is read again to look for hints only if it has at most this many operations.
 const MOST_LINTED: usize = 200_000;
 
 /// Reads histories and judges them according to the arguments.
@@ -278,7 +278,7 @@ fn cut_short(kind: LimitKind) -> String {
 /// The output that the user wants besides the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// No more.
+    /// No output besides the report of the verdict.
     Report,
     /// An explanation in words, without a picture.
     Explanation,

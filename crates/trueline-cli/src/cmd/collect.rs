@@ -201,7 +201,7 @@ struct Checking {
 impl Checking {
     fn new(name: &str, args: &CollectArgs) -> Result<Self, String> {
         let spec = registry::spec(name, Options::new()).map_err(|fault| fault.to_string())?;
-        // It is needed until the program ends.
+        // Leaked, because the specification is needed until the program ends.
         let spec: &'static NamedSpec = Box::leak(Box::new(spec));
         let memory = usize::try_from(args.memory / 4 * 3).unwrap_or(usize::MAX);
         let limits = LiveLimits { memory, ..LiveLimits::default() };
@@ -408,7 +408,7 @@ impl Log {
         let mut called = None;
         match (&*kind, open) {
             ("invoke", Some(_)) => {
-                return Err("the call before this one is open; send its return first, or use another `process`".into());
+                return Err("the previous call of this process has not returned; send its return first, or use another `process`".into());
             }
             ("invoke", None) => {
                 let object = event.get("object").cloned();

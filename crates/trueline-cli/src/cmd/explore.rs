@@ -395,7 +395,7 @@ pub(super) fn describe(out: &mut dyn Write, explored: &Explored) -> io::Result<(
         explored;
     writeln!(
         out,
-        "  {executions} executions of {programs} programs, {redundant} of them cut off; {histories} histories"
+        "  {executions} executions of {programs} programs, {redundant} of them cut off as redundant; {histories} histories"
     )?;
     if let Some(serial) = serial {
         writeln!(out, "  compared with {serial} serial histories")?;

@@ -128,8 +128,9 @@ impl<'s> Follower<'s> {
             LiveLine::End { process, end } => self.end(u64::from(process.0), process, end, number, news)?,
             LiveLine::Operation { process, object, record, call, ret } => {
                 let Some(late) = &mut self.late else {
-                    let message = "this line is a whole operation, which is written when it has returned; add --late D, \
-                                   where D is longer than every operation takes, in the unit of `call` and `return`";
+                    let message = "this line is a whole operation, so it was written after the return and is not in the \
+                                   order of the calls; add --late D, where D is the longest duration of an operation, in \
+                                   the unit of `call` and `return`";
                     return Err(Unreadable { line: Some(number as usize), ..message.to_owned().into() });
                 };
                 match late.add(process, object, record, call, ret, number) {
@@ -189,7 +190,7 @@ impl<'s> Follower<'s> {
         let Some(called) = self.live.call(object, process, record, line)? else { return Ok(()) };
         if self.live.give_up(called, Why::Late) {
             let why = format!(
-                "the operation was called at {call}, and operations before {frontier} were judged already; raise --late"
+                "the operation was called at {call}, but events before {frontier} have already been judged; raise --late"
             );
             self.undecided(called, object, why, line, news);
         }

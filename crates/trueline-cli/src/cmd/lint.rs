@@ -277,7 +277,7 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
     let (code, severity, message) = match trap {
         Trap::Unpaired => ("unpaired", Problem, what.to_owned()),
         Trap::ReturnBeforeCall => {
-            ("return-before-call", Problem, format!("{what}: its clock went back, or the two are swapped"))
+            ("return-before-call", Problem, format!("{what}: its clock went backward, or the two times are swapped"))
         }
         Trap::Overlap => {
             ("overlap-in-process", Problem, format!("{what}; give concurrent operations different processes"))
@@ -308,9 +308,8 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
             "own-order",
             Warning,
             format!(
-                "{what}: at this time, the operations of each process cannot all be kept in order while those of different \
-                 processes overlap, so they are judged as if operations of one process overlapped, too; with a finer clock, \
-                 more errors may be found"
+                "{what}: their times do not show which event was first, so all operations that touch at this time are judged \
+                 as if they overlapped, even those of one process; with a finer clock, more errors may be found"
             ),
         ),
         Trap::CoarseClock => (
@@ -323,7 +322,9 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
         Trap::ProcessGoesOn => (
             "process-goes-on",
             Note,
-            format!("{what}; here that operation stays open, but other checkers expect a new process"),
+            format!(
+                "{what}; trueline leaves the earlier operation open, but other checkers require a new process for the next call"
+            ),
         ),
         Trap::Failed => ("failed", Note, format!("{what}: such operations did not happen, and are dropped")),
         Trap::Info => ("info", Note, format!("{what}: such operations may take effect at any time, or never")),
@@ -525,7 +526,7 @@ fn origins(survey: &Survey, spec: &NamedSpec, concerns: impl Fn(&Called) -> bool
             (Some((record, line)), _) => {
                 let f = visible(&record.f);
                 format!(
-                    "the `{f}` on line {line} would have, but is logged as failed: if it may have happened, log `info`"
+                    "the `{f}` on line {line} put it in, but is logged as failed: if it may have happened, log `info`"
                 )
             }
             (None, Some((_, value))) => format!("it was put in as {value}: log both in the same way"),

@@ -145,7 +145,7 @@ fn a_set_that_forgets() {
         sentences,
         [
             "contains(1) -> true of process 1 (line 2) returned before contains(1) -> false of process 1 (line 3) was called.",
-            "contains(1) -> false needs the set to be {} (no other state that these calls can reach would do); after \
+            "contains(1) -> false needs the set to be {} (these calls can reach no other state that allows its result); after \
              contains(1) -> true this is not the case, and nothing could bring it about again: so contains(1) -> false came before contains(1) -> true.",
             "But contains(1) -> false and contains(1) -> true cannot each come before the other.",
         ]
@@ -166,7 +166,7 @@ fn a_map_of_which_one_key_matters() {
         sentences,
         [
             "put(\"k\", 1) of process 0 (line 2) returned before get(\"k\") -> null of process 1 (line 3) was called.",
-            "get(\"k\") -> null needs the map to be {} (no other state that these calls can reach would do); after \
+            "get(\"k\") -> null needs the map to be {} (these calls can reach no other state that allows its result); after \
              put(\"k\", 1) this is not the case, and nothing could bring it about again: so get(\"k\") -> null came before put(\"k\", 1).",
             "But get(\"k\") -> null and put(\"k\", 1) cannot each come before the other.",
         ]

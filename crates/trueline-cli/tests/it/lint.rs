@@ -398,7 +398,7 @@ fn knossos_values_from_nowhere() {
     knossos(path, &REGISTER, |text| text, ("from-nowhere", "warning", 4, 1));
     if let Some(file) = super::foreign(&format!("knossos/{path}")) {
         let linted = run(&["lint", "--spec", "cas-register:0", file.to_str().expect("a plain path")]);
-        let hint = "which no operation put in; the `write` on line 3 would have, but is logged as failed: if it may \
+        let hint = "which no operation put in; the `write` on line 3 put it in, but is logged as failed: if it may \
             have happened, log `info`";
         assert!(linted.stdout.contains(hint), "{}", linted.stdout);
     }

@@ -96,7 +96,7 @@ pub const OBJECTS: &[Object] = &[
     object!(queue, "iqueue", "iqueue-faulty-empty-at-gap", "queue", |_| IQueue::faulty(iqueue::Fault::EmptyAtGap))
         .without_factor()
         .paper("Round-Up table I, `IQueue`")
-        .faulty("a slot that is not filled yet is taken for the end"),
+        .faulty("a slot that is not filled yet is mistaken for the end"),
     object!(balanced_queue, "herlihy-wing-queue", "herlihy-wing-queue", "queue", |_| HerlihyWingQueue::new())
         .without_factor()
         .paper("Round-Up table I, `Herlihy/Wing queue`"),
@@ -112,7 +112,7 @@ pub const OBJECTS: &[Object] = &[
         quasi_queue::Fault::EmptyAtGap
     ))
     .paper("Round-Up table I, `Quasi Queue b3`")
-    .faulty("one free cell is taken for an empty queue"),
+    .faulty("one free cell is mistaken for an empty queue"),
     object!(stack, "quasi-stack", "quasi-stack", "stack", QuasiStack::new).paper("Round-Up table I, `Quasi Stack`"),
     object!(stack, "quasi-stack", "quasi-stack-faulty-empty-on-conflict", "stack", |k| QuasiStack::faulty(
         k,
@@ -125,7 +125,7 @@ pub const OBJECTS: &[Object] = &[
         quasi_stack::Fault::TooDeep
     ))
     .paper("Round-Up table I, `Quasi Stack b2`")
-    .faulty("takes a value too far from the top"),
+    .faulty("a pop may take a value too far from the top"),
     object!(priority_queue, "quasi-priority-queue", "quasi-priority-queue", QUASI_PRIORITY_QUEUE, |k| {
         QuasiPriorityQueue::new(k)
     })
@@ -159,7 +159,7 @@ pub const OBJECTS: &[Object] = &[
         quasi_queue::Fault::LongSegments
     ))
     .paper("Round-Up table I, `Quasi Queue b1`")
-    .faulty("takes a value too far from the front"),
+    .faulty("a removal may take a value too far from the front"),
     object!(
         priority_queue,
         "quasi-priority-queue",
@@ -168,7 +168,7 @@ pub const OBJECTS: &[Object] = &[
         |k| QuasiPriorityQueue::faulty(k, quasi_priority_queue::Fault::BeyondWindow)
     )
     .paper("Round-Up table I, `Quasi Priority Queue b2`")
-    .faulty("takes a value too far from the front"),
+    .faulty("a removal may take a value too far from the front"),
     object!(queue, "rd-queue", "rd-queue-faulty-sliding-window", "displacement-queue:2", |k| RdQueue::faulty(
         k,
         rd_queue::Fault::SlidingWindow

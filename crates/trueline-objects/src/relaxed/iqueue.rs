@@ -10,7 +10,7 @@
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::EmptyAtGap`] | a slot that is not filled is taken for the end of the queue; this is the queue of the paper | `enqueue(1)` is slow; `enqueue(2)` returns, and a later `dequeue` → none |
+//! | [`Fault::EmptyAtGap`] | a slot that is not filled is mistaken for the end of the queue; this is the queue of the paper | `enqueue(1)` is slow; `enqueue(2)` returns, and a later `dequeue` → none |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU32, AtomicU64, spin_hint};

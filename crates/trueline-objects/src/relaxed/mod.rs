@@ -16,14 +16,14 @@
 //! | name | made by | paper | fault | specification | expected |
 //! |---|---|---|---|---|---|
 //! | `iqueue` | [`IQueue::new`](iqueue::IQueue::new) | | | `queue` | accepted |
-//! | `iqueue-faulty-empty-at-gap` | [`iqueue::Fault::EmptyAtGap`] | Round-Up table I, `IQueue` | a slot that is not filled yet is taken for the end | `queue` | rejected |
+//! | `iqueue-faulty-empty-at-gap` | [`iqueue::Fault::EmptyAtGap`] | Round-Up table I, `IQueue` | a slot that is not filled yet is mistaken for the end | `queue` | rejected |
 //! | `herlihy-wing-queue` | [`HerlihyWingQueue`](herlihy_wing_queue::HerlihyWingQueue) | Round-Up table I, `Herlihy/Wing queue` | | `queue` | accepted |
 //! | `quasi-queue` | [`QuasiQueue::new`](quasi_queue::QuasiQueue::new) | Round-Up table I, `Quasi Queue` | | `displacement-queue:2` | accepted |
 //! | `quasi-queue-faulty-removed-twice` | [`quasi_queue::Fault::RemovedTwice`] | Round-Up table I, `Quasi Queue b2` | the mark is read and set in two steps | `displacement-queue:2` | rejected |
-//! | `quasi-queue-faulty-empty-at-gap` | [`quasi_queue::Fault::EmptyAtGap`] | Round-Up table I, `Quasi Queue b3` | one free cell is taken for an empty queue | `displacement-queue:2` | rejected |
+//! | `quasi-queue-faulty-empty-at-gap` | [`quasi_queue::Fault::EmptyAtGap`] | Round-Up table I, `Quasi Queue b3` | one free cell is mistaken for an empty queue | `displacement-queue:2` | rejected |
 //! | `quasi-stack` | [`QuasiStack::new`](quasi_stack::QuasiStack::new) | Round-Up table I, `Quasi Stack` | | `stack` | accepted |
 //! | `quasi-stack-faulty-empty-on-conflict` | [`quasi_stack::Fault::EmptyOnConflict`] | Round-Up table I, `Quasi Stack b1` | a thread that loses a race reports an empty stack | `stack` | rejected |
-//! | `quasi-stack-faulty-too-deep` | [`quasi_stack::Fault::TooDeep`] | Round-Up table I, `Quasi Stack b2` | takes a value too far from the top | `stack` | rejected |
+//! | `quasi-stack-faulty-too-deep` | [`quasi_stack::Fault::TooDeep`] | Round-Up table I, `Quasi Stack b2` | a pop may take a value too far from the top | `stack` | rejected |
 //! | `quasi-priority-queue` | [`QuasiPriorityQueue::new`](quasi_priority_queue::QuasiPriorityQueue::new) | Round-Up table I, `Quasi Priority Queue` | | `k-priority-queue:2` | accepted |
 //! | `sl-queue` | [`SlQueue::new`](sl_queue::SlQueue::new) | | | `queue` | accepted |
 //! | `sl-queue-faulty-no-lock` | [`sl_queue::Fault::NoLock`] | Round-Up table IV, `sl-queue` | a single-threaded list, used by several threads | `queue` | rejected |
@@ -34,8 +34,8 @@
 //! | `ubk-queue-faulty-no-commit` | [`ubk_queue::Fault::NoCommit`] | | a value that was inserted too late is not moved | `k-fifo:2` | rejected |
 //! | `k-stack` | [`KStack::new`](k_stack::KStack::new) | | | `k-stack:2` | accepted |
 //! | `k-stack-faulty-second-read` | [`k_stack::Fault::SecondRead`] | Round-Up table IV, `k-stack`, and algorithm 3 | a counter is read twice, and a value pushed twice | `k-stack:2` | rejected |
-//! | `quasi-queue-faulty-long-segments` | [`quasi_queue::Fault::LongSegments`] | Round-Up table I, `Quasi Queue b1` | takes a value too far from the front | `displacement-queue:2` | rejected |
-//! | `quasi-priority-queue-faulty-beyond-window` | [`quasi_priority_queue::Fault::BeyondWindow`] | Round-Up table I, `Quasi Priority Queue b2` | takes a value too far from the front | `k-priority-queue:2` | rejected |
+//! | `quasi-queue-faulty-long-segments` | [`quasi_queue::Fault::LongSegments`] | Round-Up table I, `Quasi Queue b1` | a removal may take a value too far from the front | `displacement-queue:2` | rejected |
+//! | `quasi-priority-queue-faulty-beyond-window` | [`quasi_priority_queue::Fault::BeyondWindow`] | Round-Up table I, `Quasi Priority Queue b2` | a removal may take a value too far from the front | `k-priority-queue:2` | rejected |
 //! | `rd-queue-faulty-sliding-window` | [`rd_queue::Fault::SlidingWindow`] | Round-Up §II | the oldest element may be overtaken forever | `displacement-queue:2` | rejected |
 //! | `quasi-priority-queue-faulty-no-window` | [`quasi_priority_queue::Fault::NoWindow`] | Round-Up §II | the smallest element may be overtaken forever | `quasi-priority-queue:2` | rejected |
 

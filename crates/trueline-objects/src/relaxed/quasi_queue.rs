@@ -16,7 +16,7 @@
 //! |---|---|---|
 //! | [`Fault::LongSegments`] | segments have twice as many cells; b1 | `enqueue` of 1, 2, 3 and 4; then `dequeue` → 4 |
 //! | [`Fault::RemovedTwice`] | the mark is read and set in two steps; b2 | `enqueue(1)`; two concurrent dequeues, both → 1 |
-//! | [`Fault::EmptyAtGap`] | one free cell is taken for an empty queue; b3 | `enqueue(1)`; then `dequeue` → none |
+//! | [`Fault::EmptyAtGap`] | one free cell is mistaken for an empty queue; b3 | `enqueue(1)`; then `dequeue` → none |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicBool, AtomicU32, AtomicU64};

@@ -75,15 +75,15 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("men-women-faulty-two-slots", "men-women", |settings| {
         men_women(settings, || MenWomen::faulty(men_women::Fault::TwoSlots))
     })
-    .fault("partners' names are read from slots that may belong to another round", REJECTED),
+    .fault("a thread may read the name of a partner of another round", REJECTED),
     Entry::synchronizing("men-women-faulty-crosswise", "men-women", |settings| {
         men_women(settings, || MenWomen::faulty(men_women::Fault::Crosswise))
     })
-    .fault("each side lets in a thread of the other, which may take another thread's signal", REJECTED),
+    .fault("men and women let each other in, and may take the signal of another thread", REJECTED),
     Entry::synchronizing("men-women-faulty-notify-one", "men-women", |settings| {
         men_women(&settings.stuck(), || MenWomen::faulty(men_women::Fault::NotifyOne))
     })
-    .fault("wakes a thread that waits for something else", STUCK),
+    .fault("wakes one thread, which may wait for something else", STUCK),
     Entry::synchronizing("exchanger", "exchanger", |settings| exchanger(settings, Exchanger::new)).paper("§1, §9"),
     Entry::synchronizing("exchanger-faulty-no-third-stage", "exchanger", |settings| {
         exchanger(settings, || Exchanger::faulty(exchanger::Fault::NoThirdStage))
@@ -96,11 +96,11 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("counter-channel-faulty-late-number", "counter-channel", |settings| {
         counter_channel(settings, || CounterChannel::faulty(counter_channel::Fault::LateNumber))
     })
-    .fault("the count is read after other threads may have changed it", REJECTED),
+    .fault("the sender reads the count when other threads may have changed it", REJECTED),
     Entry::synchronizing("counter-channel-faulty-early-number", "counter-channel", |settings| {
         counter_channel(settings, || CounterChannel::faulty(counter_channel::Fault::EarlyNumber))
     })
-    .fault("a number is taken out of turn", REJECTED),
+    .fault("a sender takes its number before it has the slot", REJECTED),
     Entry::synchronizing("counter-channel-faulty-two-states", "counter-channel", |settings| {
         counter_channel(&settings.stuck(), || CounterChannel::faulty(counter_channel::Fault::TwoStates))
     })
@@ -119,7 +119,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("one-family-faulty-early-look", "one-family", |settings| {
         one_family(&settings.stuck(), |members| OneFamily::faulty(members, one_family::Fault::EarlyLook))
     })
-    .fault("checks which threads are waiting, but acts on it later", STUCK),
+    .fault("a thread that finds no partner lets others search before it waits", STUCK),
     Entry::synchronizing("abc", "abc", |settings| abc(settings, Abc::new)).paper("§9"),
     Entry::synchronizing("abc-faulty-late-read", "abc", |settings| abc(settings, || Abc::faulty(abc::Fault::LateRead)))
         .fault("A reads the names when the next group may have overwritten them", REJECTED),
@@ -134,11 +134,11 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("barrier-faulty-returns-at-once", "barrier:4", |settings| {
         faulty_barrier(settings, barrier::Fault::ReturnsAtOnce)
     })
-    .fault("waits for no other thread", REJECTED),
+    .fault("does not wait for other threads", REJECTED),
     Entry::synchronizing("barrier-faulty-no-rounds", "barrier:4", |settings| {
         faulty_barrier(settings, barrier::Fault::NoRounds)
     })
-    .fault("opens once for all", REJECTED),
+    .fault("opens once and never closes again", REJECTED),
     Entry::synchronizing("barrier-faulty-no-initial-wait", "barrier:4", |settings| {
         faulty_barrier(&settings.stuck(), barrier::Fault::NoInitialWait)
     })
@@ -146,7 +146,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("barrier-faulty-bare-wait", "barrier:4", |settings| {
         faulty_barrier(settings, barrier::Fault::BareWait)
     })
-    .fault("waits without a loop; needs spurious wake-ups", EITHER),
+    .fault("waits without a loop; shows only with spurious wake-ups", EITHER),
     Entry::synchronizing("barrier-faulty-notify-one", "barrier:4", |settings| {
         faulty_barrier(&settings.stuck(), barrier::Fault::NotifyOne)
     })
@@ -164,7 +164,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         let make = |threads| TreeBarrier::faulty(threads, signal::Fault::EarlyDown);
         barrier(settings, make, |barrier, me| barrier.sync(me))
     })
-    .fault("children leave as soon as they are seen", EITHER),
+    .fault("a child leaves as soon as its parent has seen it", EITHER),
     Entry::synchronizing("combining-barrier", "combining-barrier:4", combining_barrier).paper("§1"),
     Entry::synchronizing("enrollable-barrier", "enrollable-barrier", |settings| {
         enrollable_barrier(settings, EnrollableBarrier::new)
@@ -217,7 +217,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
             TerminatingQueue::faulty(workers, terminating_queue::Fault::ReturnsAtOnce)
         })
     })
-    .fault("waits for no other thread", REJECTED),
+    .fault("does not wait for other threads", REJECTED),
     Entry::synchronizing("terminating-queues", "terminating-queues:4", terminating_queues).paper("§1"),
     Entry::synchronizing("atomic-broadcast", "broadcast:3", |settings| broadcast(settings, AtomicBroadcast::new))
         .paper("§9"),
@@ -233,7 +233,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::interval("signal-faulty-early-down", "signal", |settings| {
         signal(settings, || Signal::faulty(signal::Fault::EarlyDown))
     })
-    .fault("the child leaves as soon as it is seen", EITHER),
+    .fault("the child leaves as soon as the parent has seen it", EITHER),
 ];
 
 impl Settings {
@@ -498,8 +498,8 @@ fn combining_barrier(settings: &Settings) -> Plan {
     sized(test.into_plan(), parties)
 }
 
-/// A thread that is not enrolled enrolls; one that is enrolled synchronizes or resigns, and resigns at the end at the
-/// latest.
+/// The test of enrollable barriers. A thread that is not enrolled enrolls; a thread that is enrolled synchronizes or
+/// resigns, and every thread has resigned at the end.
 fn enrollable_barrier(settings: &Settings, make: impl Fn(usize) -> EnrollableBarrier + Send + Sync + 'static) -> Plan {
     let parties = settings.parties(THREADS);
     let test = trueline::test(move || make(parties as usize))

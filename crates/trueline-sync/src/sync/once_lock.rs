@@ -33,7 +33,7 @@ pub struct OnceLock<T> {
 // SAFETY: the value is written by the one thread that runs the closure of `once`, and only read after that, which needs
 // `T: Sync`; threads that have a shared reference can move a value in, which needs `T: Send`.
 unsafe impl<T: Sync + Send> Sync for OnceLock<T> {}
-// SAFETY: it owns the value.
+// SAFETY: the cell owns the value.
 unsafe impl<T: Send> Send for OnceLock<T> {}
 impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
 impl<T: UnwindSafe> UnwindSafe for OnceLock<T> {}

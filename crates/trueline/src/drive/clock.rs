@@ -112,7 +112,7 @@ impl Clock {
 fn instant() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     let elapsed = START.get_or_init(Instant::now).elapsed().as_nanos();
-    u64::try_from(elapsed).expect("fewer than 500 years")
+    u64::try_from(elapsed).expect("500 years in nanoseconds fit in 64 bits")
 }
 
 impl fmt::Display for Clock {

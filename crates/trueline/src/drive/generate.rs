@@ -85,7 +85,7 @@ impl<T: Argument + Clone, const N: usize> Generate for [T; N] {
 
     fn generate(&self, making: &mut Making<'_>) -> T {
         let choice = making.below(N as u64);
-        self[usize::try_from(choice).expect("below a usize")].clone()
+        self[usize::try_from(choice).expect("the number is below a `usize`")].clone()
     }
 }
 

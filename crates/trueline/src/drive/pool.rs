@@ -117,7 +117,7 @@ impl Drop for Inside {
             // The test harness captures the output of `eprintln`, and would not get to print it.
             let _ = std::io::stderr().write_all(
                 b"trueline: the code under test called `std::process::exit`, so the test fails; the next time the \
-                 test starts, it names this run and tries it first\n",
+                 test is started, it tries this run first\n",
             );
             std::process::abort();
         }

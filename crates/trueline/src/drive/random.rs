@@ -51,6 +51,6 @@ impl Random {
     /// # Panics
     /// Panics if there are no items.
     pub fn pick<'t, T>(&mut self, items: &'t [T]) -> &'t T {
-        &items[self.below(u32::try_from(items.len()).expect("a list of choices")) as usize]
+        &items[self.below(u32::try_from(items.len()).expect("the number of items fits in 32 bits")) as usize]
     }
 }

@@ -67,11 +67,12 @@ pub(super) mod coroutine {
         })
     }
 
-    /// Suspends the coroutine that calls this; whether there is one.
+    /// Suspends the coroutine that calls this. Returns `false` if the caller is not a coroutine.
     pub(in crate::drive) fn suspend() -> bool {
         let Some(yielder) = YIELDER.take() else { return false };
-        // SAFETY: it is that of the coroutine that runs, and so is there: a coroutine sets it when it is entered, and after it
-        // was resumed, takes it before it is suspended, and clears it before it ends. Coroutines are not sent to other threads.
+        // SAFETY: the yielder belongs to the coroutine that is running, so it is alive: a coroutine sets `YIELDER` when
+        // it is entered and after it has been resumed, takes it before it is suspended, and clears it before it ends.
+        // Coroutines are not sent to other threads.
         unsafe { yielder.as_ref() }.suspend(());
         YIELDER.set(Some(yielder));
         true

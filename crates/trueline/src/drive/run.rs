@@ -77,7 +77,7 @@ pub struct Run {
     pub before: Vec<Call>,
     /// The calls after the threads are done, by the same process as those before.
     pub after: Vec<Call>,
-    /// The number of operations that a thread which chooses its calls is asked for.
+    /// The number of operations requested from a thread that chooses its calls.
     pub operations: u32,
     /// The seed of all randomness in the run.
     pub seed: u64,
@@ -347,7 +347,7 @@ impl Runner {
 }
 
 /// An entry in the log of a thread.
-enum Entry {
+enum LogEntry {
     /// The next call of the run returned.
     Done(Timed),
     /// The next call of the run was not possible.
@@ -360,7 +360,7 @@ enum Entry {
 
 /// The data of a thread in a batch.
 struct Lane {
-    entries: Writer<Entry>,
+    entries: Writer<LogEntry>,
     chosen: Writer<Call>,
     status: Arc<Status>,
     /// The number of calls begun, as in `status`.
@@ -371,7 +371,7 @@ struct Lane {
 
 /// The part of a thread's data that others read.
 struct LogOfThread {
-    entries: Reader<Entry>,
+    entries: Reader<LogEntry>,
     /// The calls of a thread that chooses them.
     chosen: Reader<Call>,
     status: Arc<Status>,
@@ -380,7 +380,8 @@ struct LogOfThread {
 impl LogOfThread {
     /// Returns whether the thread is inside an operation.
     fn is_inside(&self) -> bool {
-        let returned = self.entries.entries().filter(|entry| matches!(entry, Entry::Done(_) | Entry::Skipped)).count();
+        let returned =
+            self.entries.entries().filter(|entry| matches!(entry, LogEntry::Done(_) | LogEntry::Skipped)).count();
         self.status.begun.load(Ordering::SeqCst) > returned
     }
 
@@ -397,7 +398,7 @@ impl LogOfThread {
         let (mut run, mut place) = (0, 0);
         for entry in self.entries.entries() {
             match entry {
-                Entry::EndOfRun => (run, place) = (run + 1, 0),
+                LogEntry::EndOfRun => (run, place) = (run + 1, 0),
                 _ => place += 1,
             }
         }
@@ -445,7 +446,7 @@ struct Batch {
 /// The handles of a thread, each with the number of its run.
 #[derive(Default)]
 struct Handles {
-    /// For the thread's own calls.
+    /// The handles for the thread's own calls.
     own: Vec<(usize, Box<dyn Handle>)>,
     /// For the calls before and after the runs.
     outer: Vec<(usize, Box<dyn Handle>)>,
@@ -469,9 +470,9 @@ pub(super) trait Caller {
 
 /// The outcome of a call.
 pub(super) enum Called {
-    /// It returned this result.
+    /// The operation returned this result.
     Done(Value),
-    /// It is not possible now.
+    /// The operation is not possible now.
     Skipped,
     /// The run is over.
     Over,
@@ -492,7 +493,7 @@ impl Caller for InBatch<'_> {
             return Called::Over;
         }
         match self.lane.entries.last() {
-            Some(Entry::Done(timed)) if self.lane.entries.len() > before => Called::Done(timed.result.clone()),
+            Some(LogEntry::Done(timed)) if self.lane.entries.len() > before => Called::Done(timed.result.clone()),
             _ => Called::Skipped,
         }
     }
@@ -549,7 +550,7 @@ impl Batch {
                 Err(payload) => {
                     let is_around = around.as_ref().is_some_and(|around| around.is_inside);
                     let lane = if is_around { around.as_mut().unwrap_or(&mut lane) } else { &mut lane };
-                    lane.entries.push(Entry::Panicked(message(&*payload)));
+                    lane.entries.push(LogEntry::Panicked(message(&*payload)));
                     std::mem::forget(payload);
                     self.ended.store(true, Ordering::SeqCst);
                     break;
@@ -577,11 +578,12 @@ impl Batch {
         handles: &mut Handles,
     ) {
         let (run, threads) = (&self.runs[number], self.runs[number].threads.len());
-        let thread_number = u32::try_from(thread).expect("few threads");
+        let thread_number = u32::try_from(thread).expect("the number of threads fits in 32 bits");
         let mut outer = match around {
             Some(lane) if !(run.before.is_empty() && run.after.is_empty()) => {
                 lane.is_inside = true;
-                let handle = run.instance.handle(u32::try_from(threads).expect("few threads"));
+                let handle =
+                    run.instance.handle(u32::try_from(threads).expect("the number of threads fits in 32 bits"));
                 let handle = Handles::keep(&mut handles.outer, number, handle);
                 self.call_all(&run.before, handle, lane);
                 lane.is_inside = false;
@@ -604,7 +606,7 @@ impl Batch {
             Behavior::Chooses(choose) => {
                 let left = self.most_chosen(run);
                 let caller = &mut InBatch { batch: self, handle, lane };
-                let threads = u32::try_from(threads).expect("few threads");
+                let threads = u32::try_from(threads).expect("the number of threads fits in 32 bits");
                 let operations = run.operations;
                 Worker { caller, kinds: &self.kinds, random, thread: thread_number, threads, operations, left }
                     .choose(&**choose);
@@ -614,7 +616,7 @@ impl Batch {
         if self.ended.load(Ordering::SeqCst) {
             return;
         }
-        lane.entries.push(Entry::EndOfRun);
+        lane.entries.push(LogEntry::EndOfRun);
         let waits = outer.is_some() || number + 1 == self.runs.len();
         if !self.arrive(&self.ends[number], waits, &lane.status) {
             return;
@@ -626,7 +628,7 @@ impl Batch {
                 lane.is_inside = false;
             }
             if !self.ended.load(Ordering::SeqCst) {
-                lane.entries.push(Entry::EndOfRun);
+                lane.entries.push(LogEntry::EndOfRun);
             }
         }
     }
@@ -644,9 +646,9 @@ impl Batch {
                 let (log, last) = read(behavior, thread, start, &mut entries[thread], &mut chosen[thread], log);
                 intervals.push(log);
                 match last {
-                    Some(Entry::EndOfRun) => {}
-                    Some(Entry::Panicked(message)) => {
-                        let thread = u32::try_from(thread).expect("few threads");
+                    Some(LogEntry::EndOfRun) => {}
+                    Some(LogEntry::Panicked(message)) => {
+                        let thread = u32::try_from(thread).expect("the number of threads fits in 32 bits");
                         how = Some(End::Panicked { thread, message: message.clone() });
                     }
                     _ if how == Some(End::Complete) => how = None,
@@ -718,7 +720,7 @@ impl Batch {
         }
         lane.begun += 1;
         if !handle.is_possible(call.operation) {
-            lane.entries.push(Entry::Skipped);
+            lane.entries.push(LogEntry::Skipped);
             lane.status.begun.store(lane.begun, Ordering::Release);
             return true;
         }
@@ -728,7 +730,7 @@ impl Batch {
         if self.ended.load(Ordering::Acquire) {
             return false;
         }
-        lane.entries.push(Entry::Done(timed));
+        lane.entries.push(LogEntry::Done(timed));
         true
     }
 }
@@ -895,11 +897,11 @@ fn read<'e>(
     behavior: &Behavior,
     thread: usize,
     start: u64,
-    entries: &mut impl Iterator<Item = &'e Entry>,
+    entries: &mut impl Iterator<Item = &'e LogEntry>,
     chosen: &mut impl Iterator<Item = &'e Call>,
     of_thread: &LogOfThread,
-) -> (Vec<Interval<Call, Value>>, Option<&'e Entry>) {
-    let process = u32::try_from(thread).expect("few threads");
+) -> (Vec<Interval<Call, Value>>, Option<&'e LogEntry>) {
+    let process = u32::try_from(thread).expect("the number of threads fits in 32 bits");
     let mut log = Vec::new();
     let mut calls = match behavior {
         Behavior::Calls(calls) => Some(calls.iter()),
@@ -912,15 +914,15 @@ fn read<'e>(
     let mut last = start;
     loop {
         match entries.next() {
-            Some(Entry::Done(Timed { call, ret, result })) => {
-                let called = next().expect("each return is of a call");
+            Some(LogEntry::Done(Timed { call, ret, result })) => {
+                let called = next().expect("each return follows its call");
                 log.push(Interval::returned(process, called, time(*call), time(*ret), result.clone()));
                 last = *ret;
             }
-            Some(Entry::Skipped) => {
+            Some(LogEntry::Skipped) => {
                 next();
             }
-            Some(end @ Entry::EndOfRun) => return (log, Some(end)),
+            Some(end @ LogEntry::EndOfRun) => return (log, Some(end)),
             end => {
                 // The time of the call is unknown, but not before the previous operation returned.
                 if of_thread.is_inside() {
@@ -1225,7 +1227,7 @@ mod tests {
         let choose = move |worker: &mut Worker<'_>| {
             loop {
                 let count: u64 = worker.call("count", ());
-                seen_by_worker.lock().expect("nobody panics").push(count);
+                seen_by_worker.lock().expect("no thread panics while it holds the lock").push(count);
                 if count >= 9 {
                     return;
                 }
@@ -1234,7 +1236,7 @@ mod tests {
         let threads = vec![Behavior::Chooses(Arc::new(choose)), Behavior::Calls(calls(&[0, 0]))];
         let seen = Runner::new().run(vec![Run { threads, ..run_of(&[]) }], &kinds(), &settings());
         assert_eq!(seen[0].end, End::Complete);
-        assert_eq!(seen[0].history.len(), counted.lock().expect("nobody panics").len() + 2);
+        assert_eq!(seen[0].history.len(), counted.lock().expect("no thread panics while it holds the lock").len() + 2);
         // A thread that never stops by itself is stopped.
         let endless = |worker: &mut Worker<'_>| loop {
             let _: u64 = worker.call("count", ());

@@ -12,7 +12,7 @@ use crate::history::{Datum, Value};
 pub struct Call {
     /// The index of the operation in the workload.
     pub operation: u32,
-    /// Its argument.
+    /// The argument of the call.
     pub argument: Value,
 }
 
@@ -22,7 +22,7 @@ type MakeArgument = Arc<dyn Fn(&mut Making<'_>) -> Value + Send + Sync>;
 /// An operation: how often it is called, by which threads, and with which arguments.
 #[derive(Clone)]
 pub struct Kind {
-    /// Its name.
+    /// The name of the operation.
     pub name: Arc<str>,
     /// The relative frequency of the operation's calls.
     pub weight: u32,
@@ -153,8 +153,8 @@ impl Workload {
         Call { operation, argument }
     }
 
-    /// Generates an argument from this seed, where ranges and lists produce only their first `few` values, and after
-    /// `unique` unique arguments.
+    /// Generates an argument from this seed. Ranges and lists produce only their first `few` values, and `unique` is
+    /// the number of unique arguments that were generated before.
     pub(crate) fn draw(&self, operation: u32, seed: u64, few: u32, mut unique: u64) -> Value {
         let (mut random, few) = (Random::new(seed), Some(few));
         (self.kinds[operation as usize].make)(&mut Making { random: &mut random, unique: &mut unique, few })
@@ -227,7 +227,10 @@ impl Workload {
                 let kind = kinds[chosen.unwrap_or(0)];
                 let making = &mut Making { random, unique: &mut unique, few: shape.few };
                 let argument = (self.kinds[kind].make)(making);
-                calls.push(Call { operation: u32::try_from(kind).expect("few operations"), argument });
+                calls.push(Call {
+                    operation: u32::try_from(kind).expect("the number of operations fits in 32 bits"),
+                    argument,
+                });
             }
             program.push(calls);
         }

@@ -250,7 +250,7 @@ impl<Op, Ret> Builder<Op, Ret> {
     }
 
     fn position(&self) -> u32 {
-        u32::try_from(self.events.len()).expect("two events for each operation fit")
+        u32::try_from(self.events.len()).expect("the number of events fits in 32 bits")
     }
 
     fn error(&self, problem: Problem) -> HistoryError {

@@ -16,7 +16,7 @@ pub type FieldShape<'s> = (Option<&'s str>, fn(&Value) -> String);
 pub struct Shape<'s> {
     /// The name of the struct or of the variant.
     pub name: &'s str,
-    /// Its fields, in order.
+    /// The fields, in order.
     pub fields: &'s [FieldShape<'s>],
 }
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 /// Processes with smaller numbers are in a list.
 const MOST_LISTED: u32 = 1 << 12;
 
-/// Something for each of some processes. Most histories number their processes from 0, and every event looks up its
-/// process, so small numbers are indices.
+/// A table with an entry for each of some processes. Most histories number their processes from 0, and every event
+/// looks up its process, so small numbers are indices.
 #[derive(Clone, Debug)]
 pub(super) struct ByProcess<T> {
     listed: Vec<Option<T>>,

@@ -43,12 +43,12 @@ impl ObjectId {
 /// The outcome of an operation, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome<Ret> {
-    /// It returned this result.
+    /// The operation returned this result.
     Returned(Ret),
-    /// It never returned: it may have taken effect with any result, or not at all.
+    /// The operation never returned: it may have taken effect with any result, or not at all.
     Pending,
-    /// It may or may not have taken effect; if it did, it had this result. Truncating a history produces such
-    /// operations.
+    /// The operation may or may not have taken effect; if it did, it had this result. Truncating a history produces
+    /// such operations.
     Optional(Ret),
 }
 

@@ -5,15 +5,15 @@ use super::{Event, EventKind, History, OpId, Operation, Outcome};
 /// The fate of an operation when a history is [weakened](History::weaken).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
-    /// It stays as it is.
+    /// The operation stays as it is.
     Keep,
-    /// Its return is forgotten, but not its result: it may take effect at any time after its call, with this result,
-    /// or not at all.
+    /// The return of the operation is forgotten, but not its result: it may take effect at any time after its call,
+    /// with this result, or not at all.
     Optional,
-    /// Its return and its result are forgotten: it may take effect at any time after its call, with any result, or not
-    /// at all.
+    /// The return and the result of the operation are forgotten: it may take effect at any time after its call, with
+    /// any result, or not at all.
     Forget,
-    /// It is removed.
+    /// The operation is removed.
     LeaveOut,
 }
 

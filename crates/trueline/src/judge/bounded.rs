@@ -37,7 +37,7 @@ pub fn check_least_recent<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, b
     super::check(spec, history, &Config::plain(Algorithm::BoundedGraphLru, budget))
 }
 
-/// The memory for the set, and again for the states, if the budget has no memory limit.
+/// The memory for the set, and the same amount for the states, if the budget has no memory limit.
 const DEFAULT_BYTES: u64 = 64 << 20;
 
 pub(super) fn recent_or_costly(config: &Config) -> Search {

@@ -94,7 +94,7 @@ pub(super) fn search(
     // cancellation.
     limits.sort_by_key(|(index, limit)| (limit.kind == LimitKind::Cancelled, *index));
     answer.unwrap_or_else(|| {
-        let (_, limit) = limits.into_iter().next().expect("each competitor answers");
+        let (_, limit) = limits.into_iter().next().expect("there is at least one competitor, and each reports a limit");
         (Verdict::Unknown(limit), None)
     })
 }

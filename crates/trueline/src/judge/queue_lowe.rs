@@ -80,7 +80,7 @@ struct List {
 
 impl List {
     fn new(count: usize) -> Self {
-        let count = u32::try_from(count).expect("positions fit");
+        let count = u32::try_from(count).expect("positions fit in 32 bits");
         let next = (1..=count).map(|next| if next == count { NONE } else { next }).collect();
         let previous = (0..count).map(|index| index.checked_sub(1).unwrap_or(NONE)).collect();
         Self { head: if count == 0 { NONE } else { 0 }, next, previous }
@@ -218,7 +218,7 @@ impl<'a> Lowe<'a> {
                 while ended.get(before).is_some_and(|enqueue| enqueues.returns[*enqueue as usize] < *call) {
                     before += 1;
                 }
-                u32::try_from(before).expect("positions fit")
+                u32::try_from(before).expect("positions fit in 32 bits")
             })
             .collect();
         Self { input, enqueues, dequeues, ended, place, ended_before, counters: Counters::default() }
@@ -274,7 +274,7 @@ impl<'a> Lowe<'a> {
             }
             // This history is not linearizable: backtrack to the last choice.
             let Some((before, mut pairs)) = stack.pop() else {
-                let all = 0..u32::try_from(self.input.spans.len()).expect("positions fit");
+                let all = 0..u32::try_from(self.input.spans.len()).expect("positions fit in 32 bits");
                 return Some(Answer::Rejected(all.collect()));
             };
             self.counters.backtracks += 1;
@@ -351,7 +351,7 @@ impl<'a> Lowe<'a> {
         if call != self.dequeues.calls[dequeue as usize] {
             // The call was delayed to just after the return of an enqueue.
             place = u32::try_from(self.ended.partition_point(|e| self.enqueues.returns[*e as usize] < call) - 1)
-                .expect("positions fit");
+                .expect("positions fit in 32 bits");
         }
         // Most removed enqueues come before the first remaining one.
         while first != NONE && place >= first {

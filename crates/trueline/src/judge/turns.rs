@@ -25,15 +25,16 @@ use crate::verdict::{LimitKind, Verdict};
 /// The number of configurations that depth-first search may visit before breadth-first search takes over.
 const DEPTH_FIRST: Patience = Patience { at_start: 20_000, per_return: 40 };
 
-/// The number of configurations that it may visit before foresight ([`Rules::foresight`]) is used, if there is any.
+/// The number of configurations that depth-first search may visit before foresight ([`Rules::foresight`]) is used, if
+/// there is any.
 const WITHOUT_FORESIGHT: Patience = Patience { at_start: 1_000, per_return: 8 };
 
-/// The factor by which this number grows with foresight: the search may have to run several times, and breadth-first
-/// search, which has no foresight, would visit far more.
+/// The factor by which [`DEPTH_FIRST`] grows with foresight: the search may have to run several times, and
+/// breadth-first search, which has no foresight, would visit far more.
 const TIMES_WITH_FORESIGHT: u64 = 10;
 
-/// The factor by which this number grows if dominance could only save observers: linearizing observers eagerly saves
-/// most of that.
+/// The factor by which [`DEPTH_FIRST`] grows if dominance could only prune the choice of observers: linearizing
+/// observers eagerly already prunes most of it.
 const TIMES_WITH_OBSERVERS: u64 = 5;
 
 /// The number of configurations that breadth-first search may visit for each event of the part, and for
@@ -130,7 +131,8 @@ fn spend(
     verdict
 }
 
-/// Returns whether another search may still decide: this one ran out of patience, or of its own share of memory.
+/// Returns whether another search may still decide: this one has reached its cap on configurations, or its own share of
+/// memory.
 fn may_go_on(verdict: &Verdict<ResultId>, meter: &Meter) -> bool {
     let Verdict::Unknown(limit) = verdict else { return false };
     limit.kind == LimitKind::Memory || limit.kind == LimitKind::Configurations && !meter.is_spent()

@@ -25,7 +25,7 @@ use crate::verdict::Contradiction;
 /// The number of steps of the specification for each operation after which the search gives up.
 const STEPS_PER_OPERATION: usize = 32;
 
-/// The number of steps that are allowed in addition.
+/// The number of steps that are allowed in addition to [`STEPS_PER_OPERATION`] for each operation.
 const LEAST_STEPS: usize = 1_000;
 
 /// The maximum number of operations that are tried at a place although the next group is not legal directly after them.

@@ -253,7 +253,8 @@ impl<F: Family> Spec for Table<'_, F> {
         self.spec().reaches(state.of(), &self.op(goal), &self.rets.get(result.0))
     }
 
-    /// Restricted operations are not in the history, so their values cannot be borrowed. They are judged by search.
+    /// Returns `None` for operations that [`Spec::restrict`] has made: they are not in the history, so their values
+    /// cannot be borrowed, and they are judged by search.
     fn standard<'a>(&'a self, op: &'a OpNumber, recorded: Option<&'a RetNumber>) -> Option<Standard<&'a Lent<F>>> {
         let recorded = match recorded {
             Some(ret) => Some(self.rets.read(ret.0)?),

@@ -59,7 +59,7 @@ struct TableNumbers<'s, V> {
     found: Vec<(Arc<str>, &'static str)>,
 }
 
-/// The most operations that are found by the address of their name.
+/// The maximum number of operations that are found by the address of their name.
 const MOST_FOUND: usize = 16;
 
 impl<V: LentValue> Numbers for TableNumbers<'_, V> {

@@ -72,7 +72,7 @@ pub enum Words {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Picture {
-    /// Nothing.
+    /// No part: nothing is drawn.
     #[default]
     None,
     /// The operations near the problem, if there is one.

@@ -37,7 +37,7 @@ pub use super::container::ContainerRet as BagRet;
 #[derive(Clone, Copy, Debug)]
 pub struct Bag<V>(PhantomData<fn() -> V>);
 
-without_parameters!(Bag<V>, "The bag that is initially empty.");
+without_parameters!(Bag<V>, "Creates the specification of a bag that is initially empty.");
 
 /// An operation of a [`Bag`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

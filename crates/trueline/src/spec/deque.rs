@@ -38,7 +38,7 @@ pub use super::container::ContainerRet as DequeRet;
 #[derive(Clone, Copy, Debug)]
 pub struct Deque<V>(PhantomData<fn() -> V>);
 
-without_parameters!(Deque<V>, "The deque that is initially empty.");
+without_parameters!(Deque<V>, "Creates the specification of a deque that is initially empty.");
 
 /// An operation of a [`Deque`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

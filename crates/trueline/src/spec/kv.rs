@@ -35,7 +35,7 @@ use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 #[derive(Clone, Copy, Debug)]
 pub struct Kv<K>(PhantomData<fn() -> K>);
 
-without_parameters!(Kv<K>, "The store whose strings are all initially empty.");
+without_parameters!(Kv<K>, "Creates the specification of a store whose strings are all initially empty.");
 
 /// An operation of a [`Kv`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

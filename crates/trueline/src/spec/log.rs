@@ -37,7 +37,7 @@ use super::{Outcomes, Spec, Subject, blocked, outcome};
 #[derive(Clone, Copy, Debug)]
 pub struct Log<V>(PhantomData<fn() -> V>);
 
-without_parameters!(Log<V>, "The log that is initially empty.");
+without_parameters!(Log<V>, "Creates the specification of a log that is initially empty.");
 
 /// An operation of a [`Log`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

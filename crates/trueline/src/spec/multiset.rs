@@ -33,7 +33,7 @@ use super::{Spec, Standard, Steps, Taken, blocked, outcome};
 #[derive(Clone, Copy, Debug)]
 pub struct Multiset<V>(PhantomData<fn() -> V>);
 
-without_parameters!(Multiset<V>, "The multiset that is initially empty.");
+without_parameters!(Multiset<V>, "Creates the specification of a multiset that is initially empty.");
 
 /// An operation of a [`Multiset`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

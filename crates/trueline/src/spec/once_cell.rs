@@ -28,7 +28,7 @@ use super::{Spec, Steps, blocked, outcome};
 #[derive(Clone, Copy, Debug)]
 pub struct OnceCell<V>(PhantomData<fn() -> V>);
 
-without_parameters!(OnceCell<V>, "The cell that is initially empty.");
+without_parameters!(OnceCell<V>, "Creates the specification of a cell that is initially empty.");
 
 /// An operation of a [`OnceCell`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

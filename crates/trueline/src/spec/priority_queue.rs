@@ -41,7 +41,7 @@ pub use super::container::ContainerRet as PriorityQueueRet;
 #[derive(Clone, Copy, Debug)]
 pub struct PriorityQueue<V>(PhantomData<fn() -> V>);
 
-without_parameters!(PriorityQueue<V>, "The queue that is initially empty.");
+without_parameters!(PriorityQueue<V>, "Creates the specification of a priority queue that is initially empty.");
 
 /// An operation of a [`PriorityQueue`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

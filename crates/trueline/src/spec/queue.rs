@@ -41,7 +41,7 @@ pub use super::container::ContainerRet as QueueRet;
 #[derive(Clone, Copy, Debug)]
 pub struct Queue<V>(PhantomData<fn() -> V>);
 
-without_parameters!(Queue<V>, "The queue that is initially empty.");
+without_parameters!(Queue<V>, "Creates the specification of a queue that is initially empty.");
 
 /// An operation of a [`Queue`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -34,7 +34,7 @@ use super::{Object, Outcomes, Spec, Standard, Subject, blocked, outcome};
 #[derive(Clone, Copy, Debug)]
 pub struct Set<V>(PhantomData<fn() -> V>);
 
-without_parameters!(Set<V>, "The set that is initially empty.");
+without_parameters!(Set<V>, "Creates the specification of a set that is initially empty.");
 
 /// An operation of a [`Set`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

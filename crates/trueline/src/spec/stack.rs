@@ -35,7 +35,7 @@ pub use super::container::ContainerRet as StackRet;
 #[derive(Clone, Copy, Debug)]
 pub struct Stack<V>(PhantomData<fn() -> V>);
 
-without_parameters!(Stack<V>, "The stack that is initially empty.");
+without_parameters!(Stack<V>, "Creates the specification of a stack that is initially empty.");
 
 /// An operation of a [`Stack`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -38,7 +38,7 @@ use super::{Spec, Steps, blocked, outcome};
 #[derive(Clone, Copy, Debug)]
 pub struct StackHeights<V>(PhantomData<fn() -> V>);
 
-without_parameters!(StackHeights<V>, "The stack that is initially empty.");
+without_parameters!(StackHeights<V>, "Creates the specification of a stack that is initially empty.");
 
 /// An operation of a [`StackHeights`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

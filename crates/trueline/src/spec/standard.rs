@@ -95,7 +95,7 @@ pub enum Standard<V> {
 /// The result of an operation that removes or reads a value of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Taken<V> {
-    /// This value.
+    /// The operation had this value.
     Value(V),
     /// No value: the container was empty.
     Nothing,

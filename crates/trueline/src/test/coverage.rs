@@ -37,7 +37,7 @@ pub enum TooLittle {
     },
     /// An operation was never called.
     NeverCalled {
-        /// Its name.
+        /// The name of the operation.
         #[doc(hidden)]
         operation: String,
         /// The number of calls of all operations.
@@ -127,7 +127,7 @@ struct Covered {
 const EXPECTED_CALLS: u64 = 100;
 /// Operations that never overlap are reported after at least this many runs: chance does not explain that.
 const RUNS_WITHOUT_OVERLAP: u64 = 100;
-/// The maximum number of threads for each thread that has a role.
+/// If only threads with a role call an operation, the expected number of its calls is divided by this number.
 const THREADS_PER_ROLE: u64 = 8;
 
 impl Coverage {

@@ -226,11 +226,11 @@ const DEFAULT_TIME: Duration = Duration::from_secs(5);
 const PROGRAMS: u32 = 20;
 /// The maximum number of programs that are explored: each is kept in memory.
 const MOST_PROGRAMS: usize = 100_000;
-/// For an object that makes random choices: the number of seeds that are tried before all choices are explored, ...
+/// For an object that makes random choices: the number of seeds that are tried before all choices are explored.
 const GLANCES: u64 = 8;
-/// ... the maximum number of preemptions with these seeds, ...
+/// The maximum number of preemptions in the searches with these seeds.
 const GLANCED_PREEMPTIONS: u32 = 2;
-/// ... and the fraction (one in N) of a program's time for them.
+/// The fraction (one in N) of a program's time for the searches with these seeds.
 const GLANCE_PART: u32 = 4;
 /// The maximum number of executions for each seed and number of preemptions, unless [`Exploration::search`] is set.
 const GLANCED_EXECUTIONS: u64 = 50;
@@ -248,7 +248,8 @@ const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some
 const HUNT_PART: f64 = 0.7;
 /// The maximum time for these short searches.
 const LONGEST_LOOK: Duration = Duration::from_secs(86_400);
-/// The rounds over all sizes: each takes one in N of the time that remains for them.
+/// The rounds over all sizes of programs. A round with the number N may take 1/N of the time that remains for all
+/// rounds.
 const HUNT_ROUNDS: [u32; 2] = [3, 1];
 /// The time of each size suffices for at least this many programs.
 const HUNTED_AT_LEAST: u32 = 10;
@@ -267,8 +268,9 @@ const SIZES: [(u32, u32, u32); 11] = [
     (0, 5, 8),
     (2, 4, 4),
 ];
-/// The numbers of different arguments in these programs, in turn; `None` for all arguments. There are seven, because
-/// other properties of programs depend on whether their numbers are divisible by 2 or 3.
+/// The number of different arguments in these programs, which use the items of this list in turn; `None` allows all
+/// arguments. The list has seven items, because other properties of a program depend on whether its number is divisible
+/// by 2 or 3.
 const FEW_ARGUMENTS: [Option<u32>; 7] = [Some(2), Some(1), None, Some(3), Some(1), Some(5), Some(2)];
 /// The maximum number of programs drawn in a row that were already searched.
 const MOST_KNOWN: u32 = 50;
@@ -292,7 +294,7 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     let limit = |doing| {
         let is_stuck = |stuck: &systematic::Doing| *stuck != systematic::Doing::Judging;
         stuck.set(monitor.borrow_mut().look(&pulse, longest).filter(is_stuck));
-        // For the test's own code, the limit of its noted activity applies.
+        // If the test's own code is running, the time limit of the activity that it has noted applies.
         if stuck.get().is_some() { Some(Duration::ZERO) } else { plan.limit(doing) }
     };
     let broken = |Trouble { doing, token, how }: Trouble| {
@@ -351,8 +353,8 @@ const PREEMPTIONS: u32 = 2;
 const BY_CHANCE: Search = Search::Pct { depth: 3 };
 /// The maximum number of calls of a program that is searched systematically if the random search does not fail.
 const MOST_CALLS: usize = 6;
-/// The minimum number of candidates that there is time for if the random search does not fail, and the maximum time for
-/// each.
+/// If the random search does not fail, the time is divided among at least this many candidates, each of which takes at
+/// most [`LONGEST`].
 const CANDIDATES: u32 = 32;
 const LONGEST: Duration = Duration::from_millis(250);
 
@@ -679,9 +681,10 @@ impl Exploring {
                 };
                 Box::new(numbers.map(move |number| Source::Listed { calls: calls.clone(), number }))
             }
-            (None, _) if !plan.fixed.is_empty() => {
-                Box::new((0..u32::try_from(plan.fixed.len()).expect("few programs")).map(Source::Fixed))
-            }
+            (None, _) if !plan.fixed.is_empty() => Box::new(
+                (0..u32::try_from(plan.fixed.len()).expect("the number of fixed programs fits in 32 bits"))
+                    .map(Source::Fixed),
+            ),
             (None, Some(_)) => Box::new((0..programs).map(|_| Source::Chosen(random.bits()))),
             (None, None) => Box::new((0..programs).map(|_| Source::Seed(random.bits()))),
         };
@@ -711,7 +714,7 @@ impl Exploring {
                 let share = rest / u32::try_from(count - done).unwrap_or(u32::MAX).max(1);
                 let looks = if *part == FIRST_PART { (share / 2).min(LONGEST_LOOK) } else { Duration::ZERO };
                 if self.is_over() || !self.explore(&token, share - looks) {
-                    // One of the two searches is with spurious wake-ups from condition variables.
+                    // One of the two searches allows spurious wake-ups from condition variables.
                     for number in 0..if looks.is_zero() { 0 } else { 2 } {
                         self.look_for(&token, number, looks / 2);
                     }
@@ -840,7 +843,7 @@ impl Exploring {
     }
 
     /// Searches a program for faults for a short time: with few preemptions, then at random; with the object's random
-    /// choices drawn from a seed, then explored. For one in [`SPURIOUS_ONE_IN`] numbers, threads may also wake
+    /// choices drawn from a seed, then explored. If `number` is divisible by [`SPURIOUS_ONE_IN`], threads may also wake
     /// spuriously from condition variables.
     fn look_for(&mut self, token: &Token, number: u32, time: Duration) {
         supervise::note_runs(std::slice::from_ref(token));

@@ -26,11 +26,11 @@ pub enum FailureKind {
     NotLinearizable,
     /// No thread made progress for this long; zero if an exploration showed that no thread can continue.
     Stuck(Duration),
-    /// It was explored, and did not terminate within this many steps.
+    /// The run was explored, and did not terminate within this many steps.
     Diverged(u64),
-    /// It was compared with serial executions, and none of them explains it.
+    /// The run was compared with serial executions, and none of them explains it.
     NotSerial,
-    /// It was compared with serial executions, and none of them explains it, even with operations out of order.
+    /// The run was compared with serial executions, and none of them explains it, even with operations out of order.
     NotQuasi {
         /// The factors by which operations may be out of order, and the [semantics](crate::judge::quasi).
         semantics: String,

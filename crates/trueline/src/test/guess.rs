@@ -298,8 +298,8 @@ pub(super) struct Guess {
     is_wrong: AtomicBool,
 }
 
-/// The guess of a model's family, which is made when the first run is judged: the model is code of the test and may end
-/// the process, and the run must be known by then.
+/// The guess of a model's family, which is made when the first run is judged: trying out the model runs code of the
+/// test, which may end the process, so the run must have been recorded before.
 #[derive(Debug)]
 pub(super) struct Guessing {
     workload: Workload,
@@ -720,7 +720,7 @@ impl Spec for Guess {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::model::{ModelOperation, PlainModel, State, Step, choices, step};
+    use super::super::model::{ModelOperation, ModelStep, PlainModel, State, choices, step};
     use super::*;
     use crate::drive::Kind;
     use crate::history::{Argument, Datum};
@@ -734,7 +734,7 @@ mod tests {
 
     fn spec_of<M: PlainModel>(
         initial: M,
-        operations: impl IntoIterator<Item = (&'static str, Option<u32>, Step)>,
+        operations: impl IntoIterator<Item = (&'static str, Option<u32>, ModelStep)>,
     ) -> (ModelSpec, Workload) {
         let kind = |name, arguments: Option<u32>| match arguments {
             Some(most) => Kind::new(name, move |making| making.random.below(most).to_value()),
@@ -851,7 +851,7 @@ mod tests {
     }
 
     /// The operations of a model, which may block, or have several outcomes.
-    type Operations = Vec<(&'static str, Option<u32>, Step)>;
+    type Operations = Vec<(&'static str, Option<u32>, ModelStep)>;
 
     fn plain<M: PlainModel>(operations: &[Operation<M>]) -> Operations {
         let of_model = |(name, arguments, body): &Operation<M>| {
@@ -865,7 +865,7 @@ mod tests {
     fn waiting<M: PlainModel>(
         name: &'static str,
         body: impl Fn(&mut M) -> Option<Value> + Send + Sync + 'static,
-    ) -> (&'static str, Option<u32>, Step) {
+    ) -> (&'static str, Option<u32>, ModelStep) {
         (name, None, step(move |model: &mut M, _| body(model)))
     }
 
@@ -874,7 +874,7 @@ mod tests {
     }
 
     /// Returns an operation that removes and returns any one of the first `most` values.
-    fn take_any(most: usize) -> (&'static str, Option<u32>, Step) {
+    fn take_any(most: usize) -> (&'static str, Option<u32>, ModelStep) {
         let take = move |values: &Values, _: &Value| {
             let without = |place: usize| {
                 let mut rest = values.clone();

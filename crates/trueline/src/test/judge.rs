@@ -138,7 +138,7 @@ impl Specification<Call, Value> for SyncModel {
 
 impl Judge for SyncModel {
     fn name(&self) -> &str {
-        "what synchronizes"
+        "the synchronizing operations"
     }
 
     fn synchronizing(&self) -> Option<&SyncModel> {

@@ -1076,7 +1076,7 @@ fn how_to_instrument() -> &'static str {
 /// Returns the step of executions that synchronize, without its types.
 fn step_of<M: PlainModel, A: Argument, R: Datum>(
     results: impl Fn(&mut M, A) -> Option<R> + Send + Sync + 'static,
-) -> model::Step {
+) -> model::ModelStep {
     model::step(move |state: &mut M, arguments| {
         let arguments = A::from_value(arguments).unwrap_or_else(|| {
             panic!("`together` does not accept the arguments {arguments} of the operations that synchronize")

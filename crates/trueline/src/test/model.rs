@@ -29,10 +29,10 @@ impl<M: Clone + Eq + Hash + Debug + Send + Sync + 'static> PlainModel for M {}
 
 /// A function that returns the possible results of an operation on a model, each with the state that it leads to; none
 /// if the operation is blocked in this state.
-pub(super) type Step = Arc<dyn Fn(&State, &Value) -> Outcomes<Value, State> + Send + Sync>;
+pub(super) type ModelStep = Arc<dyn Fn(&State, &Value) -> Outcomes<Value, State> + Send + Sync>;
 
 /// Returns the step of an operation that `body` executes on the model.
-pub(super) fn step<M: PlainModel>(body: impl Fn(&mut M, &Value) -> Option<Value> + Send + Sync + 'static) -> Step {
+pub(super) fn step<M: PlainModel>(body: impl Fn(&mut M, &Value) -> Option<Value> + Send + Sync + 'static) -> ModelStep {
     Arc::new(move |state, argument| {
         let mut next = state.of::<M>().clone();
         body(&mut next, argument).map_or_else(blocked, |result| outcome(result, State::new(next)))
@@ -40,7 +40,9 @@ pub(super) fn step<M: PlainModel>(body: impl Fn(&mut M, &Value) -> Option<Value>
 }
 
 /// Returns the step of an operation for which `body` returns all possible outcomes.
-pub(super) fn choices<M: PlainModel>(body: impl Fn(&M, &Value) -> Vec<(Value, M)> + Send + Sync + 'static) -> Step {
+pub(super) fn choices<M: PlainModel>(
+    body: impl Fn(&M, &Value) -> Vec<(Value, M)> + Send + Sync + 'static,
+) -> ModelStep {
     Arc::new(move |state, argument| {
         body(state.of(), argument).into_iter().map(|(result, next)| (result, State::new(next))).collect()
     })
@@ -59,17 +61,17 @@ fn with_operation(payload: Box<dyn Any + Send>, name: &str) -> Box<dyn Any + Sen
 /// An operation of a model.
 #[derive(Clone)]
 pub(super) struct ModelOperation {
-    pub(super) step: Step,
+    pub(super) step: ModelStep,
     /// Whether it never changes the state.
     pub(super) reads_only: bool,
     /// The standard operation that monitors treat it as, if it is declared.
     pub(super) meaning: Option<Meaning>,
-    /// Its result, if it is an operation that inserts or writes a value.
+    /// The result of the operation, if it inserts or writes a value.
     pub(super) done: Value,
 }
 
 impl ModelOperation {
-    pub(super) fn new(step: Step) -> Self {
+    pub(super) fn new(step: ModelStep) -> Self {
         Self { step, reads_only: false, meaning: None, done: Value::Null }
     }
 }

@@ -507,7 +507,7 @@ impl Plan {
             }
         }
         search.is_over.store(true, Ordering::Relaxed);
-        noise.into_iter().for_each(|thread| thread.join().expect("noise does not panic"));
+        noise.into_iter().for_each(|thread| thread.join().expect("threads that make noise do not panic"));
         if let Some(panic) = panics.into_iter().next() {
             resume_unwind(panic);
         }
@@ -687,7 +687,7 @@ impl Plan {
 
     /// Returns the token of a run of this program.
     pub(super) fn given(&self, program: &Listing, text: Arc<str>, chaos: u32) -> Token {
-        let threads = u32::try_from(program.threads.len()).expect("few threads");
+        let threads = u32::try_from(program.threads.len()).expect("the number of threads fits in 32 bits");
         let shape = Shape { threads, operations: (1, 1), chaos, few: None, phases: 0 };
         Token { program: Source::Given(text), shape, scheduled: None }
     }
@@ -712,7 +712,7 @@ impl Plan {
             }
             Source::Given(text) => match self.read_program(text) {
                 Ok(program) => return Some(program),
-                Err(error) => panic!("{}", visible(&format!("{token} can no longer be run, or never could: {error}"))),
+                Err(error) => panic!("{}", visible(&format!("the program of {token} does not fit this test: {error}"))),
             },
             Source::Chosen(_) => return None,
             #[cfg(feature = "systematic")]
@@ -1083,19 +1083,21 @@ impl Testing {
             let program = Source::Given(Arc::clone(program));
             return vec![Token { program, shape, scheduled: None }; usize::try_from(runs).unwrap_or(usize::MAX)];
         }
-        let sources = u32::from(plan.choose.is_some()) + u32::try_from(plan.fixed.len()).expect("few programs");
+        let sources = u32::from(plan.choose.is_some())
+            + u32::try_from(plan.fixed.len()).expect("the number of fixed programs fits in 32 bits");
         let has_random = plan.workload.kinds.iter().any(|kind| kind.weight > 0) && plan.choose.is_none();
         // Fixed programs and random ones take turns.
         let drawn = random.below(sources + u32::from(has_random) * sources.max(1));
         (0..runs)
             .map(|_| {
-                let program = if drawn < u32::try_from(plan.fixed.len()).expect("few programs") {
-                    Source::Fixed(drawn)
-                } else if plan.choose.is_some() {
-                    Source::Chosen(random.bits())
-                } else {
-                    Source::Seed(random.bits())
-                };
+                let program =
+                    if drawn < u32::try_from(plan.fixed.len()).expect("the number of fixed programs fits in 32 bits") {
+                        Source::Fixed(drawn)
+                    } else if plan.choose.is_some() {
+                        Source::Chosen(random.bits())
+                    } else {
+                        Source::Seed(random.bits())
+                    };
                 Token { program, shape, scheduled: None }
             })
             .collect()
@@ -1196,8 +1198,10 @@ mod tests {
     fn plan() -> Plan {
         crate::test::test(|| Mutex::new(Vec::new()))
             .spec("stack")
-            .operation("push", 0..9_u64, |stack, x| stack.lock().expect("nobody panics").push(x))
-            .operation("pop", (), |stack, ()| stack.lock().expect("nobody panics").pop())
+            .operation("push", 0..9_u64, |stack, x| {
+                stack.lock().expect("no thread panics while it holds the lock").push(x)
+            })
+            .operation("pop", (), |stack, ()| stack.lock().expect("no thread panics while it holds the lock").pop())
             .into_plan()
             .forgetful()
     }

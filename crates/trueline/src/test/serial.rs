@@ -36,7 +36,7 @@ pub(super) struct Serial {
     /// For each node, the operations that may come next, their results, and the nodes that these lead to.
     nodes: Vec<HashMap<Operation, Vec<(Returned, u32)>>>,
     count: u64,
-    /// Whether one of them is stuck.
+    /// Whether one of the serial histories is stuck.
     has_stuck: bool,
     /// The numbers of places by which operations may be out of order.
     factors: Option<NamedFactors>,
@@ -111,7 +111,7 @@ impl Serial {
     }
 
     fn child(&mut self, node: u32, operation: Operation, returned: Returned) -> u32 {
-        let new = u32::try_from(self.nodes.len()).expect("few serial histories");
+        let new = u32::try_from(self.nodes.len()).expect("memory runs out before 2^32 nodes");
         let next = self.nodes[node as usize].entry(operation).or_default();
         if let Some((_, child)) = next.iter().find(|(known, _)| *known == returned) {
             return *child;

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::judge::Names;
-use super::model::{State, Step};
+use super::model::{ModelStep, State};
 use crate::drive::{Call, Random, Shape, Workload};
 use crate::history::Value;
 use crate::spec::sync::{SyncSpec, Synchronized};
@@ -31,7 +31,7 @@ pub(super) enum Who {
 pub(super) struct Mode {
     pub(super) who: Who,
     /// Maps the state and all arguments to all results and the next state; no outcome if they do not fit.
-    pub(super) step: Step,
+    pub(super) step: ModelStep,
     /// Whether the result of each execution is the same in every order.
     pub(super) is_order_free: bool,
 }
@@ -245,7 +245,9 @@ impl SyncModel {
     /// Returns the minimum number of threads that synchronize.
     #[cfg(feature = "systematic")]
     pub(super) fn fewest_threads(&self) -> u32 {
-        self.only().map_or(2, |these| u32::try_from(these.len()).expect("few operations synchronize"))
+        self.only().map_or(2, |these| {
+            u32::try_from(these.len()).expect("the number of operations that synchronize fits in 32 bits")
+        })
     }
 
     /// Returns the size of runs: two threads of each kind with 4 calls each, so that an object can mix them up. If all
@@ -258,7 +260,7 @@ impl SyncModel {
             Some(these) => (2 * these.len(), CALLS),
             None => (4, CALLS),
         };
-        let threads = u32::try_from(threads).expect("few operations synchronize");
+        let threads = u32::try_from(threads).expect("the number of operations that synchronize fits in 32 bits");
         Shape { threads, operations: (calls, calls), chaos: CHAOS, few: None, phases: 0 }
     }
 

@@ -75,7 +75,7 @@ pub enum Source {
         /// The number of the program.
         number: u32,
     },
-    /// This program, in the notation of [`Test::only`](super::Test::only).
+    /// The program, in the notation of [`Test::only`](super::Test::only).
     Given(std::sync::Arc<str>),
 }
 

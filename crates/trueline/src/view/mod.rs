@@ -213,7 +213,7 @@ pub struct Line {
     pub object: Option<String>,
     /// The operation and its arguments.
     pub operation: String,
-    /// Its result; `None` if it never returned.
+    /// The result of the operation; `None` if it never returned.
     pub result: Option<String>,
     /// Whether it is in the linearization of the history before the refused return.
     pub took_effect: bool,
@@ -253,7 +253,7 @@ pub struct Told {
     pub line: Line,
     /// Whether it is in the core. If not, only the explanation names it.
     pub in_core: bool,
-    /// Its role in the history that the explanation is about.
+    /// The operation's role in the history that the explanation is about.
     pub role: Role,
     /// Whether only a part of its arguments or result is shown: the part about values or keys that occur in the core.
     pub in_part: bool,

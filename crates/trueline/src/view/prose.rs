@@ -361,7 +361,7 @@ struct Label {
     short: String,
     /// The process that called it.
     process: u32,
-    /// Its place in the file.
+    /// The place of the operation in the file.
     place: String,
     /// The details needed to distinguish it from other operations.
     needs: Needs,
@@ -644,7 +644,7 @@ impl Teller {
         if std::mem::replace(&mut self.has_said_which_states, true) {
             format!("{noun} {states}")
         } else {
-            format!("{noun} {states} (no other state that these calls can reach would do)")
+            format!("{noun} {states} (these calls can reach no other state that allows its result)")
         }
     }
 
@@ -705,18 +705,18 @@ impl Teller {
             }
             Reason::Lesser { put } => {
                 let (put, out) = (self.name(*put), self.name(second));
-                format!("{put} came before {out}, and its value goes before the one that {out} got")
+                format!("{put} came before {out}, and its value has priority over the one that {out} got")
             }
             Reason::LesserLater { taken } => {
                 let (taken, out, put) = (self.name(*taken), self.name(first), self.name(second));
                 format!(
-                    "{taken} came after {out}, and got the value of {put}, which goes before the one that {out} got"
+                    "{taken} came after {out}, and got the value of {put}, which has priority over the one that {out} got"
                 )
             }
             Reason::LesserStillIn { put } => {
                 let (put, out) = (self.name(*put), self.name(first));
                 format!(
-                    "{put} came before {out}, its value goes before the one that {out} got, and nothing had taken it out"
+                    "{put} came before {out}, its value has priority over the one that {out} got, and nothing had taken it out"
                 )
             }
             Reason::TakenTooOften { puts, takes } if puts.is_empty() => {

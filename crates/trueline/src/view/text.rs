@@ -311,7 +311,7 @@ fn render_line(out: &mut String, line: &Line, widths: &Widths, note: &str) {
             let _ = write!(out, " -> {}", shorten(result));
         }
         None if events.1.is_none() => out.push_str("  (never returned)"),
-        // It returned, but its result does not matter.
+        // The call returned, but its result does not matter.
         None => {}
     }
     let _ = writeln!(out, "{note}");

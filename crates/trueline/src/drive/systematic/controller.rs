@@ -11,7 +11,7 @@ use super::Program;
 use super::pulse::Beat;
 use super::schedule::{Schedule, Scribe};
 use super::strategy::{MOST_TASKS, Pending, Strategy, Tasks, Transition, View, members, only};
-use super::trace::{Entry, What};
+use super::trace::{TraceEntry, What};
 use crate::drive::run::{Called, Caller, message};
 use crate::drive::{Behavior, Call, Clock, Handle, Random, Worker};
 use crate::history::Value;
@@ -59,7 +59,7 @@ pub(super) struct Raw<'r> {
     pub(super) choices: u32,
     /// Whether the object made random choices in the second half of its steps.
     pub(super) chooses_late: bool,
-    pub(super) trace: &'r [Entry],
+    pub(super) trace: &'r [TraceEntry],
 }
 
 /// Rules that hold for all executions.
@@ -85,8 +85,8 @@ const MOST_READS: usize = 32;
 const MOST_STEPS_BEYOND: u64 = 1000;
 /// The number of times that a task may spin without reading anything in between, as a loop with back-off does.
 const MOST_IDLE_SPINS: u32 = 1000;
-/// The number of accesses to places that a task has read before, without a change of its own in between, that make a
-/// loop of the types of `std` count as one that waits. Published code may wait without `spin_loop` or `yield_now`.
+/// After this many accesses to places that a task has already read, without a change of its own in between, a loop that
+/// uses the types of `std` counts as one that waits. Published code may wait without `spin_loop` or `yield_now`.
 const MOST_REPEATS: u32 = 64;
 /// The number and the interval of checks whether something outside of the exploration has ended a wait.
 const LOOKS_OUTSIDE: u32 = 25;
@@ -211,7 +211,7 @@ struct State {
     last_choice: u64,
     ending: Option<Ending>,
     scribe: Scribe,
-    trace: Vec<Entry>,
+    trace: Vec<TraceEntry>,
     /// For each task, followed by the main task: the operation that it is inside.
     inside: Vec<Option<u32>>,
     /// For each operation, whether it has reached a schedule point in any execution.
@@ -289,8 +289,8 @@ impl State {
     }
 
     fn note(&mut self, what: What) {
-        let process = u32::try_from(self.current).expect("few tasks");
-        self.trace.push(Entry { process, what });
+        let process = u32::try_from(self.current).expect("the number of tasks fits in 32 bits");
+        self.trace.push(TraceEntry { process, what });
     }
 }
 
@@ -444,7 +444,7 @@ impl Controller {
         self.reset();
         let go = |task: usize| self.go(task, switch);
         let instance = (self.program.make)();
-        let number = |thread: usize| u32::try_from(thread).expect("few threads");
+        let number = |thread: usize| u32::try_from(thread).expect("the number of threads fits in 32 bits");
         let has_around = !(self.program.before.is_empty() && self.program.after.is_empty());
         let mut around = has_around.then(|| instance.handle(number(tasks)));
         if let Some(handle) = &mut around {
@@ -681,7 +681,7 @@ impl Controller {
         match &self.program.threads[me] {
             Behavior::Calls(calls) => calls.iter().for_each(|call| drop(self.call(me, call, handle))),
             Behavior::Chooses(choose) => {
-                let number = |count: usize| u32::try_from(count).expect("few threads");
+                let number = |count: usize| u32::try_from(count).expect("the number of threads fits in 32 bits");
                 let seed = self.program.seed ^ (me as u64).wrapping_mul(0x9e37_79b9);
                 let worker = Worker {
                     caller: &mut InTask { controller: self, me, handle },
@@ -758,7 +758,7 @@ impl Controller {
         if self.rules.traces {
             state.note(What::Event(state.events.len()));
         }
-        state.events.push(Event { process: u32::try_from(me).expect("few threads"), what });
+        state.events.push(Event { process: u32::try_from(me).expect("the number of threads fits in 32 bits"), what });
     }
 
     /// The schedule point before a call, which does not access a primitive.
@@ -1168,7 +1168,7 @@ impl Controller {
         let mut timed_out = is_waiting();
         let is_over = self.state.borrow().tasks[main].is_over.clone();
         if let Some(is_over) = is_over.filter(|_| timed_out) {
-            // It waits for something that another thread of the operating system holds.
+            // The task waits for something that another thread of the operating system holds.
             while !is_over() {
                 std::thread::sleep(LOOK_OUTSIDE);
             }

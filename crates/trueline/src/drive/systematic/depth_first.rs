@@ -24,7 +24,7 @@ struct Level {
 /// The alternatives that are left.
 #[derive(Debug)]
 enum Left {
-    /// These tasks.
+    /// The tasks of this set.
     Tasks(Tasks),
     /// The numbers below this one.
     Below(usize),

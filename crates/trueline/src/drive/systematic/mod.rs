@@ -268,7 +268,7 @@ pub enum Ended {
     Complete,
     /// No thread could continue.
     Stuck,
-    /// It did not terminate within the maximum number of steps.
+    /// The execution did not terminate within the maximum number of steps.
     Diverged,
     /// The object panicked.
     Panicked {
@@ -287,14 +287,14 @@ pub struct Execution {
     pub history: History<Call, Value>,
     /// The end of the execution.
     pub ended: Ended,
-    /// Its schedule, which reproduces the execution.
+    /// The schedule, which reproduces the execution.
     pub schedule: Schedule,
     /// The number of preemptions.
     pub preemptions: u32,
     /// The number of random choices that the object made with [`choose`](crate::primitives::choose).
     pub choices: u32,
-    /// Whether it made some of them in the second half of its steps, as an operation does that retries with random
-    /// choices.
+    /// Whether the object made some of its random choices in the second half of the steps, as an operation that retries
+    /// with random choices does.
     pub chooses_late: bool,
     /// All steps, if they were asked for.
     pub steps: Vec<Step>,
@@ -314,9 +314,10 @@ impl Execution {
             Ending::Complete | Ending::Redundant => Ended::Complete,
             Ending::Stuck => Ended::Stuck,
             Ending::Diverged => Ended::Diverged,
-            Ending::Panicked { thread, message } => {
-                Ended::Panicked { thread: u32::try_from(*thread).expect("few threads"), message: message.clone() }
-            }
+            Ending::Panicked { thread, message } => Ended::Panicked {
+                thread: u32::try_from(*thread).expect("the number of threads fits in 32 bits"),
+                message: message.clone(),
+            },
         };
         Self {
             history: builder.finish(),
@@ -462,7 +463,7 @@ struct Shared {
     wrong: Mutex<Vec<Execution>>,
     /// For each operation, whether it reached a schedule point.
     reached: Vec<AtomicBool>,
-    /// Whether something was left out.
+    /// Whether some executions were left out because of a limit.
     is_cut_off: AtomicBool,
 }
 

@@ -10,11 +10,11 @@ use crate::drive::panics_are_printed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doing {
-    /// It creates or drops an object, or decides which task runs next.
+    /// The exploration creates or drops an object, or decides which task runs next.
     Other,
-    /// It judges a history.
+    /// The exploration judges a history.
     Judging,
-    /// It executes the operation with this number.
+    /// The exploration executes the operation with this number.
     Operation(u32),
 }
 

@@ -70,7 +70,7 @@ impl Level {
 struct Taken {
     transition: Transition,
     level: Option<usize>,
-    /// Its number among the transitions of its task, counted from 1.
+    /// The number of this transition among those of its task, counted from 1.
     position: u32,
 }
 
@@ -366,7 +366,7 @@ impl Strategy for Reduced {
         let given = job.made.last_mut().expect("an entry was pushed for each level");
         if level.made.is_task {
             let task = level.awake().trailing_zeros() as usize;
-            // It comes after the task that is tried here and those given away before, so these sleep in the job.
+            // The task comes after the one that is tried here and after those given away before, so these sleep in the job.
             let earlier = only(level.made.value) | level.given;
             let (sleep, returns) = job.sleeping.last_mut().expect("an entry was pushed for each level");
             (*sleep, *returns) = (*sleep | earlier, *returns | earlier);

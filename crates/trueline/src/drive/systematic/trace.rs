@@ -9,7 +9,7 @@ use trueline_sync::ValueKind;
 
 /// A recorded step of an execution.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct TraceEntry {
     pub(super) process: u32,
     pub(super) what: What,
 }
@@ -28,9 +28,9 @@ pub(super) enum What {
 /// A readable step of an execution: a call, a return, an access to a primitive, or a choice.
 ///
 /// Primitives are named in the order in which they are first accessed: `a1`, `a2`, .. are atomics, `m1`, .. mutexes,
-/// `c1`, .. condition variables, and `s1`, .. other things that threads wait for. So are the targets of atomic pointers: `p1`,
-/// `p2`, .., where `p1+1` has its lowest bit set. Those of crates that know nothing of trueline have their type with them where
-/// they are first accessed.
+/// `c1`, .. condition variables, and `s1`, .. other things that threads wait for. So are the targets of atomic
+/// pointers: `p1`, `p2`, .., where `p1+1` has its lowest bit set. Primitives of crates that do not use trueline are
+/// followed by their type where they are first accessed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
@@ -102,10 +102,10 @@ impl Names {
 }
 
 /// Converts entries to readable steps.
-pub(super) fn steps(entries: &[Entry], events: &[Event], kinds: &[Kind]) -> Vec<Step> {
+pub(super) fn steps(entries: &[TraceEntry], events: &[Event], kinds: &[Kind]) -> Vec<Step> {
     let mut names = Names::default();
     let mut called: Vec<(u32, &Kind)> = Vec::new();
-    let step = |entry: &Entry| match &entry.what {
+    let step = |entry: &TraceEntry| match &entry.what {
         What::Event(number) => {
             let Event { process, what } = &events[*number];
             let text = match what {

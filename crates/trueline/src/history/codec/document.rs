@@ -1,6 +1,7 @@
-//! JSON that is not a line for each record: an array of them, or documents with lists of them inside.
+//! Reads JSON files that do not have one record on each line: an array of records, or documents that contain lists of
+//! records.
 //!
-//! Items of the list are read one after the other, so that no more than one of them is in memory.
+//! The items of a list are read one after the other, so that no more than one of them is in memory.
 
 use std::cell::Cell;
 use std::fmt;
@@ -43,7 +44,8 @@ pub(super) fn first_byte(input: &mut impl BufRead) -> Result<(Option<u8>, u32), 
     }
 }
 
-/// Reads each object of a file that has one on each line, by `read`, or an array of them.
+/// Calls `visit` for each object of a file, which has one object on each line, parsed by `read`, or is an array of
+/// objects.
 pub(super) fn each_object(
     mut input: impl BufRead,
     what: &'static str,
@@ -73,8 +75,8 @@ fn too_many() -> CodecError {
     CodecError::whole_file("too many lines; split the file")
 }
 
-/// Reads every item of the list that stands at the end of `way`, a field in a field, in each of the documents that follow one
-/// another. Returns whether there was such a list. `passed` lines have been read before.
+/// Reads every item of the list at the path `way`, the names of nested fields, in each of the documents of the file.
+/// Returns whether there was such a list. `passed` is the number of lines that have already been read.
 pub(super) fn each_item(
     input: impl BufRead,
     passed: u32,
@@ -141,12 +143,12 @@ struct Items<'i> {
     names: &'i mut Names,
     line: &'i Cell<u32>,
     visit: &'i mut dyn FnMut(u32, Node) -> Result<(), CodecError>,
-    /// The reason why reading ended, if it was not the JSON.
+    /// The reason why reading ended, unless the JSON is invalid.
     fault: Option<CodecError>,
     found: bool,
 }
 
-/// Goes the way to the list.
+/// Follows the path to the list.
 struct Walk<'w, 'i> {
     way: &'w [&'w str],
     items: &'w mut Items<'i>,

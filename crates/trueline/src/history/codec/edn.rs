@@ -244,9 +244,9 @@ impl<'n, R: BufRead> Reader<'n, R> {
                 }
                 Token::Close(closer) => {
                     let message = format!(
-                        "`{}` was found instead of `{}`; close the brackets in their order",
-                        char::from(closer),
-                        char::from(innermost)
+                        "expected `{}`, found `{}`; close the innermost open bracket first",
+                        char::from(innermost),
+                        char::from(closer)
                     );
                     return Err(CodecError::at(self.token_line, message));
                 }
@@ -870,7 +870,7 @@ mod tests {
         assert!(error_of(&"[".repeat(1_000_000)).contains("the file ends inside the form"));
         assert!(error_of(&"#_".repeat(1_000_000)).contains("the file ends inside the form"));
         assert!(error_of(&"#_[".repeat(1_000_000)).contains("the file ends inside the form"));
-        assert!(error_of(&format!("{}}}", "[".repeat(100))).contains("`}` was found instead of `]`"));
+        assert!(error_of(&format!("{}}}", "[".repeat(100))).contains("expected `]`, found `}`"));
         assert!(error_of(&format!("{}#_]", "[".repeat(100))).contains("`#_` has no form after it"));
     }
 

@@ -47,11 +47,11 @@ impl From<HistoryError> for Fault {
 /// The end of an operation.
 #[derive(Debug)]
 pub(super) enum End {
-    /// It returned this result, or one that cannot be read.
+    /// The operation returned this result, or one that cannot be read.
     Ok(Result<Value, String>),
-    /// It did not happen.
+    /// The operation did not happen.
     Fail,
-    /// Its outcome is unknown.
+    /// The outcome of the operation is unknown.
     Info,
 }
 
@@ -195,7 +195,7 @@ impl<'r, I: Intake> Events<'r, I> {
                         let result = self.intake.ret(line, process, op, result);
                         self.builder.ret(process, result).map(drop)
                     }
-                    // This fails, with the reason.
+                    // This returns the error.
                     None => self.builder.info(process),
                 }
             }

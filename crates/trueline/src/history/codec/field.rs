@@ -15,10 +15,10 @@ const REMEMBERED: (usize, usize) = (1 << 6, 1 << 14);
 /// read.
 ///
 /// Each string has one place, given by its hash, and the string that was there before is forgotten. So a lookup takes
-/// constant time whatever the strings are, and a long file does not fill memory with strings that never occur again.
+/// constant time for all strings, and a long file does not fill memory with strings that never occur again.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// A power of two of places.
+    /// The places; their number is a power of two.
     shared: Vec<Option<Arc<str>>>,
     /// The number of strings that were not found since the list grew.
     new: usize,
@@ -195,7 +195,7 @@ pub(super) fn read_kind(kind: &Parsed) -> Result<Kind, String> {
     Err(wrong("type", kind, "invoke, ok, fail or info", "write one of these"))
 }
 
-/// Returns the text of an annotation, from the name of its process, its `f` and its `value`, as far as there are any.
+/// Returns the text of an annotation, from those of its process name, `f` and `value` that are present.
 pub(super) fn annotation(process: Option<&str>, f: Option<&Parsed>, value: Option<&Parsed>) -> String {
     let plain = |value: &Value| match value {
         Value::Null => None,

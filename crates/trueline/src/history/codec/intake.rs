@@ -1,7 +1,7 @@
-//! What readers make of the operations that they read.
+//! Converts the operations that readers of files read.
 //!
 //! Most callers want a [`RawHistory`](crate::history::RawHistory): [`Plain`] keeps records and values as they are. The
-//! module `numbering` has the other way.
+//! module `numbering` converts them to numbers.
 
 use super::super::{History, Record, Value};
 

@@ -216,9 +216,9 @@ pub(super) fn read_fields<R: BufRead>(reader: &mut Reader<'_, R>) -> Result<Fiel
 /// The treatment of operations that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failed {
-    /// They did not happen.
+    /// Failed operations did not happen.
     Dropped,
-    /// They did not happen, except that a compare-and-set returned false.
+    /// Failed operations did not happen, except that a compare-and-set returned false.
     CasReturnedFalse,
 }
 

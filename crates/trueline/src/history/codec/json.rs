@@ -110,7 +110,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         }
         // serde_json skips ignored content without recursion, however deep it is.
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Err(unfit.expect("the loop ends only at an unfit item")))
+        Ok(Err(unfit.expect("the loop ends only at an item that is not a value")))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parsed, A::Error> {

@@ -1116,7 +1116,7 @@ mod tests {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            usize::try_from(random % below as u64).expect("below a usize")
+            usize::try_from(random % below as u64).expect("the number is below a `usize`")
         };
         let spice = b"{}[]\",:0123456789eE+-.ntf\\u\0\xff\n ";
         let (mut good, mut bad) = (0, 0);
@@ -1187,7 +1187,7 @@ mod tests {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            usize::try_from(random % below as u64).expect("below a usize")
+            usize::try_from(random % below as u64).expect("the number is below a `usize`")
         };
         let spice = b"{}[]\",:0123456789eE+-.ntf\\u\0\xff\n \r\tvkop";
         let (mut good, mut bad) = (0, 0);

@@ -513,7 +513,7 @@ mod tests {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            usize::try_from(random % below as u64).expect("below a usize")
+            usize::try_from(random % below as u64).expect("the number is below a `usize`")
         };
         let spice = b"{}[]\",:0123456789eE+-.ntf\\u \t";
         let mut agreed = 0;

@@ -55,13 +55,13 @@ pub(crate) struct Unnumbered {
 /// The number of operations and results that have no number.
 const NONE: u32 = u32::MAX;
 
-/// The largest number of faults that are kept at the same call time.
+/// The maximum number of faults that are kept for one call time.
 const MOST_TIES: usize = 100;
 
 /// Keeps only the numbers of operations and results.
 ///
-/// The rest of the file is read even if something has no number, because an error in the file itself is reported first. Of
-/// several faults, the one that counts is that of the first operation, in the order of calls, that belongs to the
+/// The rest of the file is read even if something has no number, because an error in the file itself is reported first.
+/// Of several faults, the one of the first operation in the order of calls is reported, if the operation belongs to the
 /// history.
 pub(super) struct Numbering<'n> {
     numbers: &'n mut dyn Numbers,

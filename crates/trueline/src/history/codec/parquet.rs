@@ -275,7 +275,7 @@ impl Rows {
     }
 }
 
-/// Does something with a file, which may be broken in ways that the decoder does not expect.
+/// Runs `work` on a file, which may be invalid in ways that make the decoder panic.
 fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, CodecError> {
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     let message = match done {
@@ -394,7 +394,7 @@ impl Kind {
     }
 }
 
-/// The most rows that are written together.
+/// The maximum number of rows in a row group.
 const ROW_GROUP: usize = 1 << 18;
 
 /// Writes a history as whole operations, one row for each; see [`jsonl::write_operations`].

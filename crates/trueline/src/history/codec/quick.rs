@@ -8,10 +8,10 @@
 use super::super::Value;
 use super::field::{Kind, Names};
 
-/// The largest number of fields that are ignored.
+/// The maximum number of fields that are ignored.
 const MOST_OTHERS: usize = 4;
 
-/// The largest depth of lists.
+/// The maximum nesting depth of lists.
 const DEEPEST: usize = 4;
 
 /// A line of the usual form. Each field is absent or has a value of the usual kind; `null` counts as absent where the
@@ -215,7 +215,7 @@ const IN_STRING: [bool; 256] = {
     table
 };
 
-/// The largest number of digits that are read; there are integers with more.
+/// The maximum number of digits that are read here; longer integers are parsed elsewhere.
 const MOST_DIGITS: usize = 18;
 
 struct Cursor<'a> {
@@ -316,7 +316,7 @@ impl<'a> Cursor<'a> {
     #[cold]
     fn long_int(&mut self, number: i64, is_negative: bool) -> Option<i64> {
         if number < 10_i64.pow(u32::try_from(MOST_DIGITS).ok()? - 1) {
-            // It has leading zeros.
+            // The number has leading zeros.
             return None;
         }
         let mut number = number;

@@ -140,7 +140,7 @@ impl Target {
                 Some(Value::Null) => {
                     return refused(
                         line,
-                        format!("`{f}` has the key null, which files cannot express; give it a name"),
+                        format!("`{f}` has the key null, which no format can express; give the key a value"),
                     );
                 }
                 _ => {}
@@ -174,7 +174,7 @@ impl Target {
             if let Some(operation) = touching(history) {
                 let process = operation.process;
                 let message = format!(
-                    "process {process} calls at the very time at which its last operation returns, which {name} \
+                    "process {process} calls at the same time at which its last operation returns, which {name} \
                      cannot express; write whole operations (jsonl-operations or porcupine-json)"
                 );
                 return refused(operation.call_line(), message);

@@ -59,7 +59,7 @@ impl Checker<'_, '_> {
             End::Circle(circle) => {
                 let mut next = circle.iter().cycle().skip(1);
                 let is_closed = circle.iter().all(|first| {
-                    let second = *next.next().expect("the iterator is endless");
+                    let second = *next.next().expect("a cyclic iterator does not end");
                     self.claims.contains(&Before { first: *first, second })
                 });
                 is_closed && self.must_take_effect(circle[0]) && self.leaves_nothing()
@@ -180,17 +180,17 @@ mod tests {
         // A real-time claim that is false, and a claim that does not hold.
         assert!(!is_right(&spoil(|proof| proof.steps[0].claim = before(1, 0))));
         assert!(!is_right(&spoil(|proof| proof.steps[2].claim = before(2, 0))));
-        // A given claim that was not claimed before, and a claim without a given claim that it needs.
+        // A claim that rests on a claim that was removed, and a claim that does not list the claims that it rests on.
         assert!(!is_right(&spoil(|proof| drop(proof.steps.remove(0)))));
         assert!(!is_right(&spoil(|proof| {
             if let Ground::Value { given, .. } = &mut proof.steps[2].ground {
                 given.clear();
             }
         })));
-        // A circle that is not closed, and claims that leave an order.
+        // A circle that is not closed, and too few claims to exclude every order.
         assert!(!is_right(&spoil(|proof| proof.end = End::Circle(vec![OpId(0), OpId(1)]))));
         assert!(!is_right(&spoil(|proof| drop(proof.steps.remove(1)))));
-        // An operation that is possible.
+        // The end of the proof states that an operation is impossible, but it is possible.
         let possible = |op| End::Impossible { op: OpId(op), reason: Reason::Source, given: vec![before(0, 1)] };
         assert!(!is_right(&Proof { end: possible(2), ..proof() }));
         // One case alone is not enough.

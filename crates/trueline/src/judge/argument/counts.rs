@@ -114,7 +114,8 @@ impl Counts {
             return;
         }
         let others: Vec<usize> = (0..known.count()).filter(|op| self.changes[*op].by == -sign).collect();
-        let counted = |ops: &[usize]| i64::try_from(ops.len()).expect("a core has few operations");
+        let counted =
+            |ops: &[usize]| i64::try_from(ops.len()).expect("the number of operations in a core fits in 32 bits");
         let number = self.initial + sign * (counted(&users) - 1) - sign * counted(&others);
         if let Some(needed) = needed.filter(|needed| sign * number > sign * needed) {
             let (what, initial, is_more) = (self.what, self.initial, sign > 0);

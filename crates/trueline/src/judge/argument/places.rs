@@ -42,7 +42,7 @@ impl Places {
 /// The operations that have taken effect, and the state.
 type Configuration = (Mask, u32);
 
-/// The maximum number of places that count as few.
+/// The maximum number of places that can be described in a few sentences.
 const MOST_FEW: usize = 4;
 /// The maximum number of configurations that are visited for one operation.
 const MOST_CONFIGURATIONS: u64 = 20_000;

@@ -45,7 +45,7 @@ impl Proposal {
 }
 
 pub(super) fn id(op: usize) -> OpId {
-    OpId(u32::try_from(op).expect("a core has few operations"))
+    OpId(u32::try_from(op).expect("the number of operations in a core fits in 32 bits"))
 }
 
 pub(super) fn ids(ops: impl IntoIterator<Item = usize>) -> Vec<OpId> {

@@ -135,7 +135,8 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         let order = arrange(&zones, self.input.events, initial).map_err(|[first, second]| {
             let ends = |block: u32| {
                 let Zone { first_return, last_call } = zones[block as usize];
-                // The initial value was there before its first return.
+                // The block of the initial value began before the history, so its first return is not part of the
+                // conflict.
                 [first_return, last_call].into_iter().filter(move |end| initial != Some(block) || *end == last_call)
             };
             let ends = ends(first).chain(ends(second)).filter(|&end| end != NEVER);
@@ -162,7 +163,8 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
     /// Returns the operation that calls or returns at this position.
     fn at(&self, position: u32) -> u32 {
         let found = self.input.spans.iter().position(|span| span.call == position || span.ret == position);
-        u32::try_from(found.expect("zones end at events")).expect("operations are counted in 32 bits")
+        u32::try_from(found.expect("a zone ends at the position of an event"))
+            .expect("operations are counted in 32 bits")
     }
 
     /// Finds the writer of each value, and leaves out never-returning changes whose values were not seen.
@@ -406,7 +408,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         }
         let unreached = (0..self.input.values)
             .find(|&value| !met[value as usize] && self.values[value as usize].writer != NONE)
-            .expect("some change was not walked to, and each leaves a value or follows one that does");
+            .expect("a change in a cycle leaves a value, and no walk has met that value");
         // Going backward from there, the first value met twice is on the cycle.
         let mut operations = Vec::new();
         let mut value = unreached;

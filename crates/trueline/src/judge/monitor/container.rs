@@ -1,7 +1,8 @@
 //! The common part of queues, stacks, priority queues and bags: values that are added, looked at and removed.
 //!
 //! The monitors of these types need each value to be added at most once. Then it is known which operations belong
-//! together, and each value has at most one add, one remove and some looks.
+//! together, and each value has at most one add, one remove and some *looks*: operations that return the value and
+//! leave it in the container, such as a peek.
 //!
 //! **Gaps.** Gap `g` is the time just after event `g`; after the last event there is one more, `Container::end`. An
 //! operation takes effect in one of the gaps `call..return`. Several operations may take effect in the same gap, in any
@@ -54,7 +55,7 @@ pub(super) struct Value {
     pub(super) first_return: u32,
     /// The last call of any of its operations; the end if it is not removed.
     pub(super) last_call: u32,
-    /// The return of the remove; after the end if there is none.
+    /// The return of the remove; a position after the end of the history if the value is not removed.
     pub(super) remove_return: u32,
 }
 
@@ -75,7 +76,7 @@ impl Value {
     }
 }
 
-/// A value that no operation that returned removed.
+/// A value that no completed operation removed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unremoved {
     pub(super) value: u32,
@@ -105,7 +106,7 @@ pub(super) struct Container {
 }
 
 impl Container {
-    /// Returns the looks at a value, in the order of their calls.
+    /// Returns the operations that look at a value, in the order of their calls.
     #[inline]
     pub(super) fn looks(&self, value: usize) -> &[u32] {
         match self.look_starts.get(value..value + 2) {
@@ -197,7 +198,7 @@ impl Container {
     pub(super) fn not_empty(&self, input: &Input, operation: u32) -> Answer {
         let span = input.spans[operation as usize];
         let chain = self.cover(span.call, span.ret, |_| true).unwrap_or_default();
-        debug_assert!(!chain.is_empty(), "some value is critical in every gap");
+        debug_assert!(!chain.is_empty(), "there is a gap in which no value is critical");
         self.conflict(input, &chain, &[operation])
     }
 
@@ -348,7 +349,7 @@ impl Container {
             };
             id.index() == number && input.spans[*op as usize].ret != NEVER
         };
-        let operations = 0..u32::try_from(input.spans.len()).expect("positions fit");
+        let operations = 0..u32::try_from(input.spans.len()).expect("positions fit in 32 bits");
         let mut seen = operations.filter(of_value);
         let conflict = if add == NONE {
             seen.find(|op| input.spans[*op as usize].ret == first_return).into_iter().collect()

@@ -88,7 +88,7 @@ impl Slots {
         if needed > increments {
             return Err(Answer::Rejected(vec![because]));
         }
-        let needed = usize::try_from(needed).expect("the number is at most that of the operations");
+        let needed = usize::try_from(needed).expect("the count is at most the number of operations");
         let mut slots = vec![Slot { increment: NONE, reads: Zone::EMPTY, count: 0 }; needed + 1];
         let index = |number: i64| usize::try_from(number).ok().filter(|&number| number < needed + 1);
         for (op, span) in (0..).zip(&input.spans).filter(|(_, span)| span.ret != NEVER) {

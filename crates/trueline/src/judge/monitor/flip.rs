@@ -231,7 +231,7 @@ fn conflict(input: &Input, problem: &Problem, end: u32) -> Vec<u32> {
         if let Some(operations) = stuck_from(start) {
             break (start, operations);
         }
-        assert!(start > 0, "the whole run is stuck");
+        assert!(start > 0, "the run over the whole history is stuck");
         short = start;
         length = length.saturating_mul(4);
     };

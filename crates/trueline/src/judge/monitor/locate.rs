@@ -25,7 +25,7 @@ const GUESSES: usize = 6;
 /// The maximum number of conflicting operations that are used for a guess: with more, they may be the whole history.
 const FEW: usize = 64;
 
-/// The number of events before the conflict in which values must be used to be projected on.
+/// A value counts as recently used if one of its operations is within this many events before the conflict.
 const WINDOW: u32 = 2_000;
 
 /// The place where a history ceases to be linearizable.

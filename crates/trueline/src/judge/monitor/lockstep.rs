@@ -23,7 +23,8 @@
 //! call.
 //!
 //! Operations that never returned are placed only if needed. Of several that are alike, only the one called first is
-//! tried, because its interval contains the others. Histories with looks that returned are refused.
+//! tried, because its interval contains the others. Histories in which an operation looked at a value without removing
+//! it, such as a peek, are refused.
 //!
 //! The conflict of a rejection is always the whole history: the search does not find a smaller one.
 //!
@@ -286,7 +287,7 @@ fn search<const W: usize>(
         // Continue from the last configuration that has a move left.
         loop {
             let Some(frame) = path.last() else {
-                let all = 0..u32::try_from(input.spans.len()).expect("positions fit");
+                let all = 0..u32::try_from(input.spans.len()).expect("positions fit in 32 bits");
                 return Some(Answer::Rejected(all.collect()));
             };
             enqueued.truncate(frame.placed.0);
@@ -297,8 +298,8 @@ fn search<const W: usize>(
             failed.insert(frame.config);
             path.pop();
         }
-        let frame = path.last().expect("some frame has a move left");
-        let (enqueue, dequeue) = moves.pop().expect("the last frame has a move left");
+        let frame = path.last().expect("moves are left, so a frame is left");
+        let (enqueue, dequeue) = moves.pop().expect("the last frame has a move that was not tried");
         config = frame.config;
         config.enqueues.place_index(enqueues, enqueue);
         config.dequeues.place_index(dequeues, dequeue);
@@ -310,7 +311,7 @@ fn search<const W: usize>(
 fn witness(input: &Input, enqueues: &Ops, dequeues: &Ops, enqueued: &[usize], dequeued: &[usize]) -> Vec<u32> {
     let mut is_placed = vec![false; enqueues.returned.len()];
     for index in enqueued {
-        // Enqueues that never returned have no place there.
+        // `is_placed` contains only the enqueues that returned.
         if let Some(slot) = is_placed.get_mut(*index) {
             *slot = true;
         }

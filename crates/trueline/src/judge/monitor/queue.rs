@@ -255,8 +255,8 @@ impl<'a> Kahn<'a> {
         }
     }
 
-    /// Allows the value with the earliest first front if its last call is before the second earliest one: a value does
-    /// not wait for itself.
+    /// Allows the value with the earliest first front if its last call is before the second-earliest first front,
+    /// because a value does not wait for its own first front.
     fn look_for_second_front(&mut self, first: u32) {
         if self.free[first as usize] & 2 != 0 {
             return;

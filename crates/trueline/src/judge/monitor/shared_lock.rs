@@ -42,8 +42,8 @@ pub(crate) fn judge(input: &Input) -> Answer {
     }
 }
 
-/// Returns an order in which no two holds overlap that must not, or the operations of two holds that do. Failed
-/// attempts are ignored.
+/// Returns an order in which no two conflicting holds overlap, or the operations of two conflicting holds that overlap.
+/// Failed attempts are ignored.
 pub(super) fn holds(input: &Input, owners: &Owners) -> Result<Result<Vec<u32>, Vec<u32>>, &'static str> {
     let (points, partners) = points(input, owners)?;
     let mut order = Vec::with_capacity(input.spans.len());

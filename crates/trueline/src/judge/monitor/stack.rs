@@ -63,7 +63,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
     judge_with(input, PATIENCE)
 }
 
-/// Judges a stack whose values are distinct; with a patience of 0, by trees alone.
+/// Judges a stack whose values are distinct. If `patience` is 0, uses only trees.
 fn judge_with(input: &Input, patience: usize) -> Answer {
     match container::collect(input, role) {
         Ok(container) => container::complete(input, container, false, |container| decide(input, container, patience)),
@@ -458,7 +458,7 @@ impl Sums {
 /// Operation `2 v` is the push of value `v`, `2 v + 1` its pop; the tops come after these, ordered by value and call.
 fn by_trees(input: &Input, container: &Container, blocks: &Blocks) -> Vec<u32> {
     let values = container.values.len();
-    let first_top = u32::try_from(2 * values).expect("two operations for each value fit");
+    let first_top = u32::try_from(2 * values).expect("the number of operations fits in 32 bits");
     let mut left = vec![2u32; values];
     // For each top, its value and its blocks; for each value, where its tops start.
     let (mut top_values, mut top_blocks, mut top_starts) = (Vec::new(), Vec::new(), Vec::new());

@@ -98,7 +98,7 @@ pub(super) fn arrange(zones: &[Zone], events: u32, initial: Option<u32>) -> Resu
     }
     // A block that lasts to the end.
     order.extend(open);
-    debug_assert_eq!(order.len(), blocks, "each block has its place");
+    debug_assert_eq!(order.len(), blocks, "a block has no place in the order");
     Ok(order)
 }
 

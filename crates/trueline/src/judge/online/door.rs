@@ -13,11 +13,12 @@ pub(super) type Steps = SmallVec<[(u32, u32); 2]>;
 
 /// The role of an operation whose result is not known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// It leaves every state unchanged, whatever it returns ([`Spec::observes`]).
+pub(super) enum EffectKind {
+    /// The operation leaves every state unchanged, whatever it returns ([`Spec::observes`]).
     Observer,
-    /// It is possible in every state, always leads to the same one ([`Spec::overwrites`]), and its result does not depend on
-    /// the state either. (A transaction that reads and then writes is not blind, although it overwrites.)
+    /// A blind write: the operation is possible in every state, always leads to the same one ([`Spec::overwrites`]),
+    /// and has a result that does not depend on the state. (A transaction that reads and then writes is not blind,
+    /// although it overwrites.)
     Blind,
     /// Anything else.
     Other,
@@ -133,13 +134,13 @@ impl<S: Spec + ?Sized> Typed<S> {
     }
 
     /// Adds an operation, and returns its number and its role.
-    pub(super) fn add(&mut self, spec: &S, op: S::Op) -> (u32, Kind) {
+    pub(super) fn add(&mut self, spec: &S, op: S::Op) -> (u32, EffectKind) {
         let kind = if spec.observes(&op, None) {
-            Kind::Observer
+            EffectKind::Observer
         } else if self.concerns_all(spec, &op) && spec.overwrites(&op, None) && has_one_result(spec, &op) {
-            Kind::Blind
+            EffectKind::Blind
         } else {
-            Kind::Other
+            EffectKind::Other
         };
         let number = self.free.pop().unwrap_or_else(|| {
             self.ops.push(None);
@@ -149,7 +150,7 @@ impl<S: Spec + ?Sized> Typed<S> {
         (number, kind)
     }
 
-    /// Returns whether an operation has to do with all of the part's state.
+    /// Returns whether an operation reads or changes the state of the whole part, not only that of one key.
     fn concerns_all(&self, spec: &S, op: &S::Op) -> bool {
         !self.is_whole || spec.key(op, None).is_none()
     }

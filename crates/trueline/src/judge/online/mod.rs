@@ -101,7 +101,7 @@ pub(crate) struct OnlineCall {
 /// The effect of an event on the verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect<Ret> {
-    /// None.
+    /// The event does not change the verdict.
     Nothing,
     /// The part is not linearizable from this event on. For a return, `allowed` has the results that it could have
     /// had; `are_all` is false if there may be others.
@@ -248,7 +248,7 @@ impl<'s, S: Spec + ?Sized> Online<'s, S> {
         if self.total <= self.limits.memory {
             return (forgot, given_up);
         }
-        // Save more than necessary, so that it is not necessary again soon.
+        // Free more memory than necessary, so that the limit is not reached again soon.
         let wanted = self.limits.memory / 4 * 3;
         let mut largest: Vec<usize> = (0..self.parts.len()).collect();
         largest.sort_unstable_by_key(|at| std::cmp::Reverse(self.bytes[*at]));

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::super::search::hash;
 use super::Why;
-use super::door::{Door, Kind, Steps};
+use super::door::{Door, EffectKind, Steps};
 
 /// Pairs of numbers, sorted and without duplicates.
 type Pairs = SmallVec<[(u32, u32); 2]>;
@@ -93,7 +93,7 @@ impl Configuration {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     op: u32,
-    kind: Kind,
+    kind: EffectKind,
     called: u64,
 }
 
@@ -101,7 +101,7 @@ struct Open {
 #[derive(Debug)]
 struct Group {
     op: u32,
-    kind: Kind,
+    kind: EffectKind,
     hash: u64,
     /// The times of the calls, ascending.
     called: VecDeque<u64>,
@@ -111,7 +111,7 @@ struct Group {
 #[derive(Clone, Copy, Debug)]
 enum Candidate {
     Open(Open),
-    Group { group: u32, op: u32, kind: Kind },
+    Group { group: u32, op: u32, kind: EffectKind },
 }
 
 impl Candidate {
@@ -122,7 +122,7 @@ impl Candidate {
         }
     }
 
-    fn kind(self) -> Kind {
+    fn kind(self) -> EffectKind {
         match self {
             Self::Open(open) => open.kind,
             Self::Group { kind, .. } => kind,
@@ -151,7 +151,7 @@ pub(super) struct Part {
     /// The groups without members, whose numbers are used again.
     empty_groups: Vec<u32>,
     by_op: HashTable<u32>,
-    /// The number of groups with members that are of kind [`Kind::Other`].
+    /// The number of groups with members that are of kind [`EffectKind::Other`].
     other_groups: usize,
     /// The number of operations whose outcome is unknown.
     unknown: usize,
@@ -214,10 +214,10 @@ impl Part {
     }
 
     /// Adds a call.
-    pub(super) fn call(&mut self, door: &mut dyn Door, op: u32, kind: Kind) {
+    pub(super) fn call(&mut self, door: &mut dyn Door, op: u32, kind: EffectKind) {
         self.time += 1;
         let open = Open { op, kind, called: self.time };
-        if kind != Kind::Blind {
+        if kind != EffectKind::Blind {
             for configuration in &mut self.configurations {
                 for (ret, next) in door.step(configuration.state, op, None) {
                     if next == configuration.state {
@@ -283,7 +283,7 @@ impl Part {
         self.time += 1;
         let place = self.open.iter().position(|open| open.op == op).expect("only open operations end");
         let open = self.open.swap_remove(place);
-        let group = (open.kind != Kind::Observer).then(|| self.group(door, open));
+        let group = (open.kind != EffectKind::Observer).then(|| self.group(door, open));
         let mut front = Front::new(usize::MAX);
         for mut configuration in std::mem::take(&mut self.configurations) {
             if let (Some(group), Some(_)) = (group, configuration.result(op)) {
@@ -305,7 +305,7 @@ impl Part {
         let found = self.by_op.find(hash, |&group| door.is_same(self.groups[group as usize].op, open.op)).copied();
         let group = found.unwrap_or_else(|| {
             let new = Group { op: open.op, kind: open.kind, hash, called: VecDeque::new() };
-            self.other_groups += usize::from(open.kind == Kind::Other);
+            self.other_groups += usize::from(open.kind == EffectKind::Other);
             let group = match self.empty_groups.pop() {
                 Some(group) => {
                     self.groups[group as usize] = new;
@@ -335,7 +335,7 @@ impl Part {
         if members.called.is_empty() && count > 0 {
             members.called = VecDeque::new();
             let (op, hash) = (members.op, members.hash);
-            self.other_groups -= usize::from(members.kind == Kind::Other);
+            self.other_groups -= usize::from(members.kind == EffectKind::Other);
             if let Ok(entry) = self.by_op.find_entry(hash, |&other| other == group) {
                 entry.remove();
             }
@@ -434,7 +434,7 @@ impl Part {
     fn candidates<'p>(
         &'p self,
         configuration: &'p Configuration,
-        kind: Kind,
+        kind: EffectKind,
         returning: u32,
     ) -> impl Iterator<Item = Candidate> + 'p {
         let open = self
@@ -451,14 +451,13 @@ impl Part {
         }))
     }
 
-    /// Returns whether there is a candidate of kind [`Kind::Other`], other than `returning`. May return `true` although
+    /// Returns whether there is a candidate of kind [`EffectKind::Other`], other than `returning`. May return `true` although
     /// all operations in groups are used.
     fn has_other(&self, configuration: &Configuration, returning: u32) -> bool {
         self.other_groups > 0
-            || self
-                .open
-                .iter()
-                .any(|open| open.kind == Kind::Other && open.op != returning && configuration.result(open.op).is_none())
+            || self.open.iter().any(|open| {
+                open.kind == EffectKind::Other && open.op != returning && configuration.result(open.op).is_none()
+            })
     }
 
     /// Lets a candidate take effect, which leads to `state`. If it is `returning`, it leaves the configuration.
@@ -477,7 +476,7 @@ impl Part {
             Candidate::Open(open) => to.complete(open.op, ret),
             Candidate::Group { group, .. } => to.set_used(group, from.used(group) + 1),
         }
-        let is_blind = candidate.kind() == Kind::Blind;
+        let is_blind = candidate.kind() == EffectKind::Blind;
         if is_blind {
             to.gap = self.time;
         }
@@ -486,7 +485,7 @@ impl Part {
             if to.result(open.op).is_some() || has_left && open.op == returning {
                 continue;
             }
-            if open.kind == Kind::Blind {
+            if open.kind == EffectKind::Blind {
                 if is_blind {
                     for (ret, _) in door.step(from.state, open.op, None) {
                         to.see(open.op, ret);
@@ -507,7 +506,8 @@ impl Part {
     fn after(&self, door: &mut dyn Door, open: Open, ret: u32, most: usize) -> Result<Vec<Configuration>, TooMany> {
         let mut front = Front::new(most);
         let mut stack = Vec::new();
-        let observes = open.kind == Kind::Observer || open.kind == Kind::Other && door.observes(open.op, ret);
+        let observes =
+            open.kind == EffectKind::Observer || open.kind == EffectKind::Other && door.observes(open.op, ret);
         for configuration in &self.configurations {
             if let Some(result) = configuration.result(open.op) {
                 if result == ret {
@@ -525,7 +525,7 @@ impl Part {
             if has_seen {
                 let mut to = configuration.clone();
                 to.leave(open.op);
-                if open.kind == Kind::Blind && configuration.gap > open.called {
+                if open.kind == EffectKind::Blind && configuration.gap > open.called {
                     // If it took effect at the last gap, others may have seen it there.
                     for &(_, state) in &direct {
                         self.see_flash(door, &mut to, state, open.op);
@@ -535,7 +535,7 @@ impl Part {
                 if observes {
                     continue;
                 }
-            } else if open.kind != Kind::Blind && configuration.gap > open.called {
+            } else if open.kind != EffectKind::Blind && configuration.gap > open.called {
                 self.flash(door, configuration, open, ret, &mut front)?;
             }
             self.finish(door, configuration, open, &direct, &mut front)?;
@@ -543,9 +543,13 @@ impl Part {
                 self.open.iter().filter(|other| other.op != open.op && configuration.result(other.op).is_none());
             let is_useless = match open.kind {
                 // The state after a blind write is the same, whatever took effect before it.
-                Kind::Blind => !self.has_other(configuration, open.op) || others.all(|other| other.kind == Kind::Blind),
+                EffectKind::Blind => {
+                    !self.has_other(configuration, open.op) || others.all(|other| other.kind == EffectKind::Blind)
+                }
                 // No open operation can see the state between those that commute.
-                Kind::Other if self.commutes && !direct.is_empty() => others.all(|other| other.kind != Kind::Observer),
+                EffectKind::Other if self.commutes && !direct.is_empty() => {
+                    others.all(|other| other.kind != EffectKind::Observer)
+                }
                 _ => {
                     let is_alone = others.next().is_none();
                     is_alone && self.unknown == 0 || is_alone && !direct.is_empty() && door.is_fixed(open.op, ret)
@@ -589,7 +593,7 @@ impl Part {
         front: &mut Front,
     ) -> Result<(), TooMany> {
         for &(ret, next) in direct {
-            if next != from.state || open.kind == Kind::Blind {
+            if next != from.state || open.kind == EffectKind::Blind {
                 front.insert(self.take(door, from, Candidate::Open(open), (ret, next), open.op))?;
             }
         }
@@ -605,7 +609,7 @@ impl Part {
         returning: u32,
     ) -> Vec<(Candidate, u32, u32)> {
         let mut flashes = Vec::new();
-        for candidate in self.candidates(configuration, Kind::Blind, returning) {
+        for candidate in self.candidates(configuration, EffectKind::Blind, returning) {
             let called = match candidate {
                 Candidate::Open(open) => open.called,
                 Candidate::Group { group, .. } => {
@@ -623,7 +627,7 @@ impl Part {
     /// Adds what open operations could have seen at the last gap, in the state after a blind write. `returning` has left.
     fn see_flash(&self, door: &mut dyn Door, to: &mut Configuration, state: u32, returning: u32) {
         for other in &self.open {
-            let may_see = other.op != returning && other.called < to.gap && other.kind != Kind::Blind;
+            let may_see = other.op != returning && other.called < to.gap && other.kind != EffectKind::Blind;
             if may_see && to.result(other.op).is_none() {
                 for (ret, next) in door.step(state, other.op, None) {
                     if next == state {
@@ -670,7 +674,7 @@ impl Part {
         is_after_blind: bool,
     ) -> Vec<(Configuration, bool)> {
         let mut to = Vec::new();
-        let others: Vec<Candidate> = self.candidates(from, Kind::Other, open.op).collect();
+        let others: Vec<Candidate> = self.candidates(from, EffectKind::Other, open.op).collect();
         for &candidate in &others {
             for step in door.step(from.state, candidate.op(), None) {
                 if step.1 != from.state {
@@ -679,14 +683,14 @@ impl Part {
             }
         }
         // A blind write right before another one took effect unseen, or is seen as a flash.
-        if is_after_blind || open.kind == Kind::Blind && others.is_empty() {
+        if is_after_blind || open.kind == EffectKind::Blind && others.is_empty() {
             return to;
         }
-        let blind: Vec<Candidate> = self.candidates(from, Kind::Blind, open.op).collect();
+        let blind: Vec<Candidate> = self.candidates(from, EffectKind::Blind, open.op).collect();
         for candidate in blind {
             for step in door.step(from.state, candidate.op(), None) {
                 let state = step.1;
-                let is_useful = open.kind != Kind::Blind
+                let is_useful = open.kind != EffectKind::Blind
                     && (ret.is_none() || !door.step(state, open.op, ret).is_empty())
                     || others.iter().any(|other| door.step(state, other.op(), None).iter().any(|next| next.1 != state));
                 if is_useful {
@@ -706,7 +710,7 @@ impl Part {
                 results.push(result);
                 continue;
             }
-            if open.kind != Kind::Blind && configuration.gap > open.called {
+            if open.kind != EffectKind::Blind && configuration.gap > open.called {
                 for (_, _, state) in self.flashes(door, configuration, open.op) {
                     let steps = door.step(state, open.op, None);
                     results.extend(steps.iter().filter(|(_, next)| *next == state).map(|(ret, _)| *ret));

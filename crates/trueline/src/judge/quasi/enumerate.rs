@@ -19,7 +19,7 @@
 
 use hashbrown::HashSet;
 
-use super::super::search::automaton::{Automaton, Step};
+use super::super::search::automaton::{Automaton, NextStates};
 use super::super::search::{Meter, StateId, hash};
 use super::in_place::Serial;
 use super::permutations::Permutations;
@@ -163,9 +163,9 @@ impl Enumeration<'_, '_, '_> {
         let mut next = Vec::new();
         for state in states {
             match automaton.step(*state, self.task.kinds[op as usize], self.meter)? {
-                Step::None => {}
-                Step::One(state) => next.push(state),
-                Step::Several(list) => next.extend(automaton.several(list)),
+                NextStates::None => {}
+                NextStates::One(state) => next.push(state),
+                NextStates::Several(list) => next.extend(automaton.several(list)),
             }
         }
         next.sort_unstable();

@@ -413,8 +413,8 @@ impl<'a> QuasiJudge<'a> {
         };
         let out_of_reach: Vec<u32> = task.operations().filter(is_out_of_reach).collect();
         let refused = out_of_reach.iter().copied().min_by_key(|op| task.returns[*op as usize]);
-        // If all operations were reached, they are not in an order that is near enough; then the last one is as good as
-        // any.
+        // If all operations were reached, they are in an order that is not near enough; then the evidence names the
+        // last one, because no operation is more to blame than the others.
         let refused = refused.or_else(|| why.longest.iter().copied().rev().find(|op| task.must(*op)));
         let refused = refused.expect("a history in which no operation returned is accepted");
         let id = task.ids[refused as usize];
@@ -440,18 +440,18 @@ impl<'a> QuasiJudge<'a> {
             sorted
         };
         let same = in_order(order);
-        assert!(same.windows(2).all(|pair| pair[0] != pair[1]), "no operation is there twice");
+        assert!(same.windows(2).all(|pair| pair[0] != pair[1]), "an operation occurs twice in the sequentialization");
         assert!(
             task.operations().all(|op| !task.must(op) || same.binary_search(&op).is_ok()),
-            "all operations that returned are present"
+            "an operation that returned is missing from the sequentialization"
         );
-        assert_eq!(same, in_order(permuted), "both orders have the same operations");
+        assert_eq!(same, in_order(permuted), "the two orders do not have the same operations");
         let mut latest = 0;
         for op in order {
-            assert!(task.returns[*op as usize] > latest, "the sequentialization keeps the order in time");
+            assert!(task.returns[*op as usize] > latest, "the sequentialization does not keep the order in time");
             latest = latest.max(task.calls[*op as usize]);
         }
-        assert!(self.is_near(task, order, permuted), "no operation is too far away");
+        assert!(self.is_near(task, order, permuted), "an operation is further from its place than its factor allows");
         let legal = task.ids(permuted);
         let is_legal = match self.criterion.serial {
             Some(serial) => serial.contains(&legal),

@@ -101,7 +101,7 @@ impl Iterator for Permutations {
                 self.places[at].done.clear();
                 self.update(at);
             }
-            let event = self.pick(at).expect("every beginning can be completed");
+            let event = self.pick(at).expect("every prefix of a permutation can be completed");
             self.places[at].select = event;
             self.places[at].done.push(event);
         }

@@ -50,7 +50,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::super::search::automaton::{Automaton, Step};
+use super::super::search::automaton::{Automaton, NextStates};
 use super::super::search::{Meter, StateId};
 use super::seen::VisitedSet;
 use super::task::{NEVER, QuasiFound, QuasiTask, Queue, Role, Why};
@@ -374,9 +374,9 @@ impl<'t> QuasiSearch<'t> {
                     continue;
                 }
                 match automaton.step(state, task.kinds[op as usize], meter)? {
-                    Step::None => {}
-                    Step::One(next) => candidates.push((op, next)),
-                    Step::Several(list) => {
+                    NextStates::None => {}
+                    NextStates::One(next) => candidates.push((op, next)),
+                    NextStates::Several(list) => {
                         candidates.extend(automaton.several(list).iter().map(|next| (op, *next)));
                     }
                 }

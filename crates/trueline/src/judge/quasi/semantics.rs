@@ -121,11 +121,11 @@ pub enum Pending {
 
 /// A variant of quasi linearizability. See the [module](super) for how the variants differ.
 pub struct Semantics<'a, Op, Ret> {
-    pub(super) kind: Kind<'a, Op, Ret>,
+    pub(super) kind: Variant<'a, Op, Ret>,
     pub(super) pending: Pending,
 }
 
-pub(super) enum Kind<'a, Op, Ret> {
+pub(super) enum Variant<'a, Op, Ret> {
     ByClass(Factors<'a, Op, Ret>),
     WholeDomain(u32),
     OfProgram(Factors<'a, Op, Ret>, &'a dyn SerialHistories<Op, Ret>),
@@ -134,19 +134,19 @@ pub(super) enum Kind<'a, Op, Ret> {
 impl<'a, Op, Ret> Semantics<'a, Op, Ret> {
     /// (A) Definition 4: a factor for each class.
     pub fn by_class(factors: Factors<'a, Op, Ret>) -> Self {
-        Self { kind: Kind::ByClass(factors), pending: Pending::default() }
+        Self { kind: Variant::ByClass(factors), pending: Pending::default() }
     }
 
     /// (B) Algorithm 1: all operations are one class.
     pub fn whole_domain(factor: u32) -> Self {
-        Self { kind: Kind::WholeDomain(factor), pending: Pending::default() }
+        Self { kind: Variant::WholeDomain(factor), pending: Pending::default() }
     }
 
     /// (C) Round-Up's own semantics: the operations of one class, whichever, change places among themselves, and the
     /// result must be one of the serial histories of the program. The specification is not used.
     #[doc(hidden)]
     pub fn of_program(factors: Factors<'a, Op, Ret>, serial: &'a dyn SerialHistories<Op, Ret>) -> Self {
-        Self { kind: Kind::OfProgram(factors, serial), pending: Pending::default() }
+        Self { kind: Variant::OfProgram(factors, serial), pending: Pending::default() }
     }
 
     /// Sets how operations that never returned are treated.
@@ -160,9 +160,9 @@ impl<'a, Op, Ret> Semantics<'a, Op, Ret> {
 impl<Op, Ret> fmt::Display for Semantics<'_, Op, Ret> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::ByClass(factors) => write!(f, "quasi linearizable by class ({factors})"),
-            Kind::WholeDomain(factor) => write!(f, "quasi linearizable as a whole ({factor})"),
-            Kind::OfProgram(factors, _) => write!(f, "quasi linearizable as a program ({factors})"),
+            Variant::ByClass(factors) => write!(f, "quasi linearizable by class ({factors})"),
+            Variant::WholeDomain(factor) => write!(f, "quasi linearizable as a whole ({factor})"),
+            Variant::OfProgram(factors, _) => write!(f, "quasi linearizable as a program ({factors})"),
         }
     }
 }
@@ -183,8 +183,8 @@ impl<Op, Ret> Semantics<'_, Op, Ret> {
         serial: Option<&'n dyn SerialOrders>,
     ) -> Criterion<'n> {
         let (factors, class) = match &self.kind {
-            Kind::WholeDomain(factor) => (vec![*factor], vec![Some(0); history.len()]),
-            Kind::ByClass(factors) | Kind::OfProgram(factors, _) => {
+            Variant::WholeDomain(factor) => (vec![*factor], vec![Some(0); history.len()]),
+            Variant::ByClass(factors) | Variant::OfProgram(factors, _) => {
                 let mut classes = Vec::with_capacity(history.len());
                 for operation in history.operations() {
                     let class = factors.of(&operation.op, operation.outcome.result());
@@ -198,7 +198,7 @@ impl<Op, Ret> Semantics<'_, Op, Ret> {
 
     /// Returns the serial histories of the program, for the operations of `history`.
     pub(super) fn serial_orders<'n>(&'n self, history: &'n History<Op, Ret>) -> Option<SerialOf<'n, Op, Ret>> {
-        let Kind::OfProgram(_, histories) = self.kind else { return None };
+        let Variant::OfProgram(_, histories) = self.kind else { return None };
         Some(SerialOf { histories, history })
     }
 }

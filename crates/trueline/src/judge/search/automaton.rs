@@ -50,7 +50,7 @@ pub(crate) fn keep_first_of_equal(states: &mut Vec<StateId>) {
 
 /// The states that one step leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum NextStates {
     /// No state: the operation cannot have this result here.
     None,
     /// One state.
@@ -63,7 +63,7 @@ pub(crate) enum Step {
 #[derive(Debug)]
 pub(crate) struct Steps {
     memo: Memo,
-    /// Lists of states, by the number in `Step::Several`.
+    /// Lists of states, by the number in `NextStates::Several`.
     several: Vec<Box<[StateId]>>,
     /// The numbers in `several` by state and class. Unlike `memo`, this map is exact, so that no list is made twice.
     several_of: hashbrown::HashMap<(StateId, ClassId), u32, hash::Builder>,
@@ -112,7 +112,7 @@ impl<'a> Automaton<'a> {
         self.classes.len()
     }
 
-    /// Returns the states that a `Step::Several` leads to.
+    /// Returns the states that a `NextStates::Several` leads to.
     pub(crate) fn several(&self, list: u32) -> &[StateId] {
         &self.steps.several[list as usize]
     }
@@ -123,7 +123,7 @@ impl<'a> Automaton<'a> {
     /// # Complexity
     /// O(1) if the step was taken recently; otherwise one step of the specification.
     #[inline]
-    pub(crate) fn step(&mut self, state: StateId, class: ClassId, meter: &mut Meter) -> Result<Step, LimitKind> {
+    pub(crate) fn step(&mut self, state: StateId, class: ClassId, meter: &mut Meter) -> Result<NextStates, LimitKind> {
         match self.steps.memo.get(state, class) {
             Some(step) => Ok(step),
             None => self.compute(state, class, meter),
@@ -131,14 +131,14 @@ impl<'a> Automaton<'a> {
     }
 
     #[cold]
-    fn compute(&mut self, state: StateId, class: ClassId, meter: &mut Meter) -> Result<Step, LimitKind> {
+    fn compute(&mut self, state: StateId, class: ClassId, meter: &mut Meter) -> Result<NextStates, LimitKind> {
         let Steps { memo, several, several_of, scratch } = &mut *self.steps;
         scratch.clear();
         self.space.successors(state, class, scratch);
         let step = match **scratch {
-            [] => Step::None,
-            [next] => Step::One(next),
-            _ => Step::Several(*several_of.entry((state, class)).or_insert_with(|| {
+            [] => NextStates::None,
+            [next] => NextStates::One(next),
+            _ => NextStates::Several(*several_of.entry((state, class)).or_insert_with(|| {
                 several.push(scratch.as_slice().into());
                 u32::try_from(several.len() - 1).expect("memory runs out before 2^32 lists")
             })),
@@ -202,20 +202,20 @@ impl<'a> Automaton<'a> {
 #[derive(Debug)]
 struct Memo {
     /// The entries; an empty one has state `u32::MAX`.
-    entries: Vec<Entry>,
+    entries: Vec<CachedStep>,
     shift: u32,
     /// The number of misses since the last growth.
     misses: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct CachedStep {
     state: u32,
     class: u32,
     step: u32,
 }
 
-const EMPTY: Entry = Entry { state: u32::MAX, class: 0, step: 0 };
+const EMPTY: CachedStep = CachedStep { state: u32::MAX, class: 0, step: 0 };
 const STEP_NONE: u32 = u32::MAX;
 const STEP_SEVERAL: u32 = 1 << 31;
 
@@ -228,7 +228,7 @@ impl Memo {
     }
 
     fn bytes(&self) -> usize {
-        self.entries.len() * size_of::<Entry>()
+        self.entries.len() * size_of::<CachedStep>()
     }
 
     #[inline]
@@ -239,33 +239,33 @@ impl Memo {
     }
 
     #[inline]
-    fn get(&self, state: StateId, class: ClassId) -> Option<Step> {
+    fn get(&self, state: StateId, class: ClassId) -> Option<NextStates> {
         let entry = self.entries[self.place(state, class)];
         if entry.state != state.0 || entry.class != class.0 {
             return None;
         }
         Some(match entry.step {
-            STEP_NONE => Step::None,
-            step if step & STEP_SEVERAL != 0 => Step::Several(step & !STEP_SEVERAL),
-            step => Step::One(StateId(step)),
+            STEP_NONE => NextStates::None,
+            step if step & STEP_SEVERAL != 0 => NextStates::Several(step & !STEP_SEVERAL),
+            step => NextStates::One(StateId(step)),
         })
     }
 
-    fn insert(&mut self, state: StateId, class: ClassId, step: Step) {
+    fn insert(&mut self, state: StateId, class: ClassId, step: NextStates) {
         self.misses += 1;
         if self.misses > self.entries.len() && 64 - self.shift < Self::LARGEST {
             self.grow();
         }
         let place = self.place(state, class);
         let step = match step {
-            Step::None => STEP_NONE,
-            Step::One(next) => {
+            NextStates::None => STEP_NONE,
+            NextStates::One(next) => {
                 debug_assert!(next.0 & STEP_SEVERAL == 0, "memory runs out before 2^31 states");
                 next.0
             }
-            Step::Several(list) => list | STEP_SEVERAL,
+            NextStates::Several(list) => list | STEP_SEVERAL,
         };
-        self.entries[place] = Entry { state: state.0, class: class.0, step };
+        self.entries[place] = CachedStep { state: state.0, class: class.0, step };
     }
 
     fn grow(&mut self) {

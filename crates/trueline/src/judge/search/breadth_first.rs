@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use super::automaton::{Automaton, StateId, Step};
+use super::automaton::{Automaton, NextStates, StateId};
 use super::budget::Meter;
 use super::candidates::Candidates;
 use super::mask::Mask;
@@ -161,7 +161,8 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
     fn expand(&mut self) -> Result<(), LimitKind> {
         let mut used = 0;
         while used < self.queue.len() {
-            // A step never uses fewer than before, so new configurations go to this bucket or a later one.
+            // A step never decreases the number of never-returning operations that were used, so new configurations go
+            // to this bucket or a later one.
             let Some(index) = self.queue[used].pop() else {
                 used += 1;
                 continue;
@@ -183,9 +184,9 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
         for &op in &candidates {
             let class = self.problem.class(op);
             match self.automaton.step(configuration.state, class, self.meter)? {
-                Step::None => {}
-                Step::One(state) => self.take(&configuration, op, state, false)?,
-                Step::Several(list) => {
+                NextStates::None => {}
+                NextStates::One(state) => self.take(&configuration, op, state, false)?,
+                NextStates::Several(list) => {
                     for outcome in 0..self.automaton.several(list).len() {
                         let state = self.automaton.several(list)[outcome];
                         self.take(&configuration, op, state, false)?;
@@ -234,7 +235,7 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
                 let class = problem.class(op);
                 if self.automaton.observes(class)
                     && !configuration.mask.has(problem.slot(op))
-                    && self.automaton.step(configuration.state, class, self.meter)? != Step::None
+                    && self.automaton.step(configuration.state, class, self.meter)? != NextStates::None
                 {
                     problem.linearize(&mut configuration.mask, op, &[]);
                     self.gained.push(op);

@@ -190,7 +190,7 @@ impl Meter {
         self.peak_bytes += other.peak_bytes;
     }
 
-    /// Adds what a part spent.
+    /// Adds the configurations and bytes that the meter of a part has counted.
     pub(crate) fn add(&mut self, part: &Meter) {
         self.configurations += part.configurations;
         self.configurations_left = self.configurations_left.saturating_sub(part.configurations);
@@ -242,7 +242,8 @@ impl Meter {
             return Err(LimitKind::Configurations);
         }
         let left = self.configurations_left - self.configurations;
-        self.until_look = u32::try_from(left.min(u64::from(LOOK_EVERY))).expect("at most LOOK_EVERY").max(1);
+        self.until_look =
+            u32::try_from(left.min(u64::from(LOOK_EVERY))).expect("the number is at most LOOK_EVERY").max(1);
         self.look_at_clock()
     }
 

@@ -3,7 +3,7 @@
 //! From a configuration, each open operation that is not linearized is tried in some order; a dead end is undone. The
 //! recursion is a stack of frames, a path is a stack of operations (`trail`), and undoing is popping.
 
-use super::automaton::{Automaton, StateId, Step};
+use super::automaton::{Automaton, NextStates, StateId};
 use super::budget::Meter;
 use super::candidates::Candidates;
 use super::foresight::{Plans, View};
@@ -264,7 +264,7 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
                 Err(Stop::Restart) => self.start_anew(),
             }
         }
-        unreachable!("the runs are endless")
+        unreachable!("the loop ends only by returning")
     }
 
     fn start_anew(&mut self) {
@@ -307,12 +307,12 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
                 }
                 let step = self.automaton.step(frame.key.state, self.problem.class(op), self.meter)?;
                 let (state, last) = match step {
-                    Step::None => {
+                    NextStates::None => {
                         frame.next += 1;
                         continue;
                     }
-                    Step::One(state) => (state, true),
-                    Step::Several(list) => {
+                    NextStates::One(state) => (state, true),
+                    NextStates::Several(list) => {
                         let states = self.automaton.several(list);
                         (states[frame.outcome as usize], frame.outcome as usize + 1 == states.len())
                     }
@@ -440,7 +440,7 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
                 if !self.automaton.observes(class) || key.mask.has(problem.slot(op)) {
                     continue;
                 }
-                if self.automaton.step(key.state, class, self.meter)? != Step::None {
+                if self.automaton.step(key.state, class, self.meter)? != NextStates::None {
                     self.meter.push(&mut self.trail, op)?;
                     problem.linearize(&mut key.mask, op, &[]);
                 }

@@ -33,7 +33,7 @@
 //! [`Spec::reaches`]: crate::spec::Spec::reaches
 //! [`depth_first`]: super::depth_first
 
-use super::automaton::{Automaton, StateId, Step};
+use super::automaton::{Automaton, NextStates, StateId};
 use super::budget::Meter;
 use super::hash;
 use super::mask::Mask;
@@ -179,7 +179,7 @@ impl Plans {
         goal: u32,
         meter: &mut Meter,
     ) -> Result<bool, LimitKind> {
-        // This may take long for one configuration.
+        // Looking for a plan may take long for one configuration.
         meter.look_at_clock()?;
         let problem = view.problem;
         if !self.find_choices(&of_key.changes, view, goal) {
@@ -193,7 +193,7 @@ impl Plans {
                 continue;
             }
             // A blind write leads to the same state from every state.
-            let Step::One(state) = automaton.step(StateId::INITIAL, problem.class(write), meter)? else {
+            let NextStates::One(state) = automaton.step(StateId::INITIAL, problem.class(write), meter)? else {
                 return Ok(true);
             };
             if !automaton.reaches(state, goal_class) {
@@ -249,7 +249,7 @@ impl Plans {
         goal: ClassId,
         meter: &mut Meter,
     ) -> Result<Planned, LimitKind> {
-        if automaton.step(state, goal, meter)? != Step::None {
+        if automaton.step(state, goal, meter)? != NextStates::None {
             return Ok(Planned::Found);
         }
         for choice in 0..self.choices.len() {
@@ -262,9 +262,9 @@ impl Plans {
             }
             self.steps -= 1;
             let next = match automaton.step(state, problem.class(op), meter)? {
-                Step::None => continue,
-                Step::One(next) => next,
-                Step::Several(_) => return Ok(Planned::GaveUp),
+                NextStates::None => continue,
+                NextStates::One(next) => next,
+                NextStates::Several(_) => return Ok(Planned::GaveUp),
             };
             if next == state || !automaton.reaches(next, goal) {
                 continue;

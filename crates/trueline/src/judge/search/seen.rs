@@ -115,8 +115,8 @@ impl<M: Mask> Seen<M> {
         }
     }
 
-    /// Returns the states that the entries need: those of the costliest entries first if costs are known, those of the
-    /// most recent ones first if only recency is.
+    /// Returns the states that the entries need: those of the costliest entries first if their costs are known, and
+    /// otherwise those of the most recent entries first.
     pub(crate) fn states(&self) -> Vec<StateId> {
         match self {
             Self::Nothing => Vec::new(),

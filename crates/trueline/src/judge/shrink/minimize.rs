@@ -84,7 +84,7 @@ impl Question<'_, '_> {
 pub(super) enum Small {
     /// Keeping few units.
     Units,
-    /// None, because the operations that are not kept are still in the history.
+    /// No choice: operations that are not kept stay in the history in a weaker form.
     Nothing,
 }
 

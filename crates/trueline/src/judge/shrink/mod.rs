@@ -436,7 +436,7 @@ impl<'a> Shrinking<'a> {
         Some(found)
     }
 
-    /// Leaves out as many subjects, and observers that are not about one subject, as possible.
+    /// Leaves out as many subjects as possible, and as many observers as possible that do not belong to one subject.
     fn leave_out_subjects(&mut self) -> Tried {
         self.undecided.retain(|step| matches!(step, Reduction::Operation(_)));
         let Some(found) = self.find_subjects() else { return Tried::Blocked };
@@ -553,7 +553,7 @@ impl<'a> Shrinking<'a> {
             }
             match frame.ret(op) {
                 Some(other) if other < call => Fate::LeaveOut,
-                // It may have taken effect before `first`.
+                // The operation overlaps `first`, so it may have taken effect before `first`.
                 Some(_) if frame.call(op) < ret => optional(self.left(), op),
                 _ => Fate::Keep,
             }

@@ -37,9 +37,10 @@ pub(super) trait Weaken {
 /// The beginning of a history after an operation that always leads to the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// With the operation: it is possible at the beginning, and leads to that state there.
+    /// The history begins with the operation, which is possible in the initial state and leads to the same state from
+    /// there.
     With,
-    /// Without the operation: that state is the initial one.
+    /// The history begins without the operation, because the state after it is the initial one.
     Without,
 }
 

@@ -120,7 +120,7 @@ impl Nearby {
         let before = Cut { until, ..task.cut };
         // Events before `before.until` are processed with the results that are known later.
         let gone = scan.go(task, before.events(), meter)?;
-        debug_assert_eq!(gone, Ok(()), "the scan got this far before");
+        debug_assert_eq!(gone, Ok(()), "the scan has already processed these events");
         scan.pairs.clear();
         Ok(Self { scan, first })
     }

@@ -203,7 +203,7 @@ struct SyncJudge<'s> {
     algorithm: SyncAlgorithm,
     meter: Meter,
     states: u64,
-    /// The greedy algorithm prepared for cuts after the place where it failed.
+    /// The greedy algorithm, prepared to judge cuts after the place where it failed.
     nearby: Option<Nearby>,
 }
 
@@ -219,7 +219,7 @@ impl SyncJudge<'_> {
     /// Returns a synchronization linearization of a part. If there is none, returns a position that is not after the
     /// first return that cannot be explained.
     fn linearize_or_fail(&mut self, task: &SyncTask<'_>) -> Result<Result<Synchronizations, u32>, LimitKind> {
-        // It is not known how far a failing search got.
+        // A failing search does not report how far it got.
         let anywhere = |found: Option<Synchronizations>| found.ok_or(0);
         let groups = match self.algorithm {
             SyncAlgorithm::Auto if is_binary(task.spec) => match greedy::search(task, &mut self.meter) {

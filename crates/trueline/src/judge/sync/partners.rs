@@ -1,12 +1,11 @@
-//! Explains why an execution has no partner: which executions need partners, and which partners there are, which are
-//! fewer.
+//! Explains why an execution has no partner: some executions need partners, and there are fewer partners than that.
 //!
 //! For pairs without a state, a synchronization linearization is a matching that covers all executions that returned
 //! (Lawrence & Lowe, section 7.3). If the graph has no odd cycle, there is no such matching if and only if some
-//! executions that returned have fewer partners, all together, than they are (Hall; by Mendelsohn & Dulmage it is
-//! enough to look at one side). These are the executions that an alternating tree from the refused execution reaches,
-//! starting with the matching of the prefix. If there is an odd cycle, the tree may reach partners that need partners
-//! themselves, which proves nothing; then there is no such argument.
+//! executions that returned have, all together, fewer partners than there are of these executions (Hall; by Mendelsohn
+//! & Dulmage it is enough to look at one side). These are the executions that an alternating tree from the refused
+//! execution reaches, starting with the matching of the prefix. If there is an odd cycle, the tree may reach partners
+//! that need partners themselves, which proves nothing; then there is no such argument.
 //!
 //! # Complexity
 //! Linear in the number of operations for each execution that is reached, of which there are few.

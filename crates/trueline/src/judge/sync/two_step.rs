@@ -188,7 +188,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
     }
 }
 
-/// Judges a history in numbers by its steps.
+/// Judges a history, whose types have been erased, by its steps.
 fn check_numbered(
     two_step: &TwoStep<'_, dyn ByNumber + '_>,
     history: &History<u32, u32>,

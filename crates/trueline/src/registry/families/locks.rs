@@ -4,7 +4,7 @@ use super::notation::{ArgumentNotation, IGNORED, NOTHING, ResultNotation, Return
 use crate::history::Value;
 use crate::spec::{LockRet, Mutex, MutexOp, RwLock, RwLockOp, Semaphore, SemaphoreOp};
 
-/// The result of an operation that blocks until it succeeds. The operation that does not block has its name after
+/// The result of an operation that blocks until it succeeds. The operation that does not block has the same name after
 /// `try-`.
 const WAITED: ResultNotation<()> = ResultNotation {
     read: |Return { name, record, result }| {

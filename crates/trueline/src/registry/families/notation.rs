@@ -222,7 +222,7 @@ pub(super) const OR_EMPTY: ResultNotation<Option<Value>> = ResultNotation {
     show: |value| show_option(value.as_ref()),
 };
 
-/// Whether something holds.
+/// The notation of a boolean.
 pub(super) const WHETHER: ResultNotation<bool> =
     ResultNotation { text: "true or false", read: whether, show: |yes| yes.to_string() };
 

@@ -25,7 +25,7 @@ operations! {
         NOTHING() [BagOp::RemoveAny] -> OR_EMPTY(value) [ContainerRet::Value(value)];
 }
 
-/// A number of times. One that does not fit is as impossible as the largest one that does.
+/// A count. A count that does not fit is as impossible as the largest one that fits.
 const COUNT: ResultNotation<u32> = ResultNotation {
     text: "the number of times that the multiset has it",
     read: |returned| Ok(u32::try_from(size(returned)?).unwrap_or(u32::MAX)),

@@ -17,7 +17,10 @@ use crate::spec::sync::{
 /// Reads a nonnegative number.
 fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> {
     value.as_int().and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
-        format!("{record} has {}, but needs a non-negative number that is not too large; give one", brief(value))
+        format!(
+            "{record} has {}, but needs a number such as 0 or 3; negative and very large numbers are not allowed",
+            brief(value)
+        )
     })
 }
 
@@ -104,7 +107,7 @@ fn filter(record: &Record) -> Result<Filter, String> {
     let (modulus, remainder) = two(record, value)?;
     let filter = Filter { modulus: number(record, modulus)?, remainder: number(record, remainder)? };
     if filter.modulus == 0 {
-        return Err(format!("{record} divides by 0; write [1,0] for all values"));
+        return Err(format!("{record} has a filter with modulus 0; write [1,0] to accept all values"));
     }
     Ok(filter)
 }

@@ -31,9 +31,9 @@ pub use write_snapshot::WriteSnapshot;
 /// The role of an execution in a step.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub enum Part<'a, Op> {
-    /// It took part in an earlier step, and has not ended.
+    /// The execution took part in an earlier step, and has not ended.
     GoesOn(&'a Op),
-    /// It takes part for the first time.
+    /// The execution takes part for the first time.
     Begins(&'a Op),
 }
 

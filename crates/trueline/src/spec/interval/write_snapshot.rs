@@ -18,7 +18,7 @@ use super::{IntervalSpec, Stepped};
 #[derive(Clone, Copy, Debug)]
 pub struct WriteSnapshot<V>(PhantomData<fn(V)>);
 
-without_parameters!(WriteSnapshot<V>, "A write-snapshot object.");
+without_parameters!(WriteSnapshot<V>, "Creates the specification of a write-snapshot object.");
 
 impl<V: Clone + Ord + Hash + Debug + Send + Sync> IntervalSpec for WriteSnapshot<V> {
     type Op = V;

@@ -28,7 +28,7 @@ pub enum ChannelRet<V> {
 #[derive(Clone, Copy, Debug)]
 pub struct Channel<V>(PhantomData<fn(V)>);
 
-without_parameters!(Channel<V>, "A channel.");
+without_parameters!(Channel<V>, "Creates the specification of a channel.");
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Channel<V> {
     type Op = ChannelOp<V>;
@@ -77,7 +77,10 @@ pub enum CounterChannelRet<V> {
 #[derive(Clone, Copy, Debug)]
 pub struct CounterChannel<V>(PhantomData<fn(V)>);
 
-without_parameters!(CounterChannel<V>, "A channel that was not used.");
+without_parameters!(
+    CounterChannel<V>,
+    "Creates the specification of a counter channel, whose first synchronization has the number 1."
+);
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for CounterChannel<V> {
     type Op = ChannelOp<V>;

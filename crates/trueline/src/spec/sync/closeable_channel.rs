@@ -32,7 +32,7 @@ pub enum CloseableChannelRet<V> {
 #[derive(Clone, Copy, Debug)]
 pub struct CloseableChannel<V>(PhantomData<fn(V)>);
 
-without_parameters!(CloseableChannel<V>, "A channel that is open.");
+without_parameters!(CloseableChannel<V>, "Creates the specification of a channel that is open.");
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for CloseableChannel<V> {
     type Op = CloseableChannelOp<V>;

@@ -10,7 +10,7 @@ use super::{SyncSpec, Synchronized};
 #[derive(Clone, Copy, Debug)]
 pub struct Exchanger<V>(PhantomData<fn(V)>);
 
-without_parameters!(Exchanger<V>, "An exchanger.");
+without_parameters!(Exchanger<V>, "Creates the specification of an exchanger.");
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Exchanger<V> {
     type Op = V;

@@ -19,7 +19,7 @@ pub enum TimeoutChannelRet<V> {
 #[derive(Clone, Copy, Debug)]
 pub struct TimeoutChannel<V>(PhantomData<fn(V)>);
 
-without_parameters!(TimeoutChannel<V>, "A channel.");
+without_parameters!(TimeoutChannel<V>, "Creates the specification of a channel.");
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutChannel<V> {
     type Op = ChannelOp<V>;
@@ -62,7 +62,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutChannel<V> 
 #[derive(Clone, Copy, Debug)]
 pub struct TimeoutExchanger<V>(PhantomData<fn(V)>);
 
-without_parameters!(TimeoutExchanger<V>, "An exchanger.");
+without_parameters!(TimeoutExchanger<V>, "Creates the specification of an exchanger.");
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutExchanger<V> {
     type Op = V;

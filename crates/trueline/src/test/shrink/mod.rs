@@ -201,7 +201,7 @@ impl Reduction<'_, '_> {
         let answer = known.unwrap_or_else(|| (self.ask)(&candidate));
         self.asked.insert(candidate.clone(), answer);
         match answer {
-            // It was accepted before: it is the smallest program now, or larger than it.
+            // The candidate was accepted before: it is the smallest program now, or a larger one.
             Answer::Fails if known.is_some() => {}
             Answer::Fails => {
                 self.smallest = candidate;
@@ -381,10 +381,10 @@ impl Reduction<'_, '_> {
                 continue;
             }
             let simpler =
-                arguments::simpler(workload, self.smallest.all().nth(place).expect("the place is one of a call"));
+                arguments::simpler(workload, self.smallest.all().nth(place).expect("there is a call at this place"));
             is_smaller |= simpler.into_iter().any(|argument| {
                 let mut candidate = self.smallest.clone();
-                candidate.all_mut().nth(place).expect("the place is one of a call").argument = argument;
+                candidate.all_mut().nth(place).expect("there is a call at this place").argument = argument;
                 self.try_out(candidate)
             });
         }
@@ -594,7 +594,7 @@ mod tests {
             let values: Vec<i64> = candidate.all().filter_map(|call| call.argument.as_int()).collect();
             let fails =
                 [&[3, 4][..], &[1, 2, 4]].iter().any(|needed| needed.iter().all(|value| values.contains(value)));
-            // With 3, it fails only without 2.
+            // A program with the value 3 fails only if it does not also have the value 2.
             if fails && !(values.contains(&3) && values.contains(&2)) { Answer::Fails } else { Answer::Holds }
         };
         let mut reduce = |most_parts| {

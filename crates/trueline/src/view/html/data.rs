@@ -67,7 +67,7 @@ impl<'t> Table<'t> {
     /// Returns 0 for a new text, which gets the next free number; for a known text, returns its number minus the next
     /// free number, which is negative.
     fn code(&mut self, text: &'t str) -> i64 {
-        let next = i64::try_from(self.texts.len()).expect("texts fit memory");
+        let next = i64::try_from(self.texts.len()).expect("the number of texts in memory fits in 63 bits");
         let number = *self.numbers.entry(text).or_insert(next);
         if number == next {
             self.texts.push(text);
@@ -77,7 +77,7 @@ impl<'t> Table<'t> {
 
     fn number(&mut self, text: &'t str) -> i64 {
         let code = self.code(text);
-        let length = i64::try_from(self.texts.len()).expect("texts fit memory");
+        let length = i64::try_from(self.texts.len()).expect("the number of texts in memory fits in 63 bits");
         if code == 0 { length - 1 } else { length + code }
     }
 }
@@ -206,7 +206,7 @@ fn write_states(out: &mut String, timeline: &Timeline) {
     let mut number_of = |text| {
         *known.entry(text).or_insert_with(|| {
             texts.push(text);
-            u32::try_from(texts.len() - 1).expect("few texts are described")
+            u32::try_from(texts.len() - 1).expect("the number of described states fits in 32 bits")
         })
     };
     let states: Vec<(u32, u32, u32)> = timeline

@@ -158,18 +158,18 @@ pub struct Bar {
     pub label: Label,
     /// The name of its object, if the object has one. The label names it, too.
     pub object: Option<Arc<str>>,
-    /// Its result, if it is known.
+    /// The result of the operation, if it is known.
     pub result: Option<String>,
     /// The lines of the file that its call and return came from; 0 where there is no line.
     pub lines: (u32, u32),
     /// The positions of its call and return in the events of the whole history; 0 for a missing return.
     pub events: (u32, u32),
-    /// Its number in the linearization, starting at 1. Operations that took effect together have the number of the
-    /// first.
+    /// The number of the operation in the linearization, starting at 1. Operations that took effect together have the
+    /// number of the first.
     pub step: Option<u32>,
     /// Whether it is in the core.
     pub core: bool,
-    /// Its role in the problem, if there is one.
+    /// The role of the operation in the problem, if there is one.
     pub mark: Mark,
 }
 
@@ -183,7 +183,7 @@ pub enum Mark {
     /// No linearization allows its return. If several operations have this mark, no linearization allows all their
     /// returns.
     Refused,
-    /// It should have returned.
+    /// The operation should have returned.
     Stuck,
     /// A monitor found it to conflict with others.
     Conflict,

@@ -193,7 +193,7 @@ impl Parser<'_> {
         self.rest = rest;
         literal.parse().map_err(|_| {
             format!(
-                "`{}` is not a value; write a number, true, false, null, or a text in quotation marks",
+                "`{}` is not a value; write a number, true, false, null, or a string in quotation marks",
                 quoted(literal)
             )
         })

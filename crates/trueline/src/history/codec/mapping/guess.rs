@@ -405,7 +405,7 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                     types.insert(word.clone(), json!(meaning));
                     if meaning == "info" && word != "info" {
                         doubts.push(format!(
-                            "`{}` is taken for an unknown outcome; if it means that nothing happened, write fail",
+                            "`{}` is read as an unknown outcome; if it means that the operation did not happen, write fail",
                             quoted(word)
                         ));
                     }
@@ -428,7 +428,7 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                 let is_fraction = call.fractions > 0;
                 if is_fraction {
                     description.insert("unit".to_owned(), json!("s"));
-                    doubts.push("times are taken for seconds, because they have fractions; correct `unit` if they are \
+                    doubts.push("times are read as seconds, because they have fractions; correct `unit` if they are \
                         not".to_owned());
                 }
                 description.insert("call".to_owned(), json!(call.path));
@@ -436,10 +436,10 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                     description.insert("return".to_owned(), json!(ret.path));
                 } else if let Some(duration) = find(DURATION, &Column::is_time) {
                     description.insert("return".to_owned(), json!({"from": call.path, "plus": duration.path}));
-                    doubts.push(format!("`{}` is taken for the duration, in the unit of `{}`", quoted(&duration.path), quoted(&call.path)));
+                    doubts.push(format!("`{}` is read as the duration, in the unit of `{}`", quoted(&duration.path), quoted(&call.path)));
                 } else if let Some(ret) = only_other(columns, &call.path) {
                     description.insert("return".to_owned(), json!(ret.path));
-                    doubts.push(format!("`{}` is taken for the time of the return", quoted(&ret.path)));
+                    doubts.push(format!("`{}` is read as the time of the return", quoted(&ret.path)));
                 } else {
                     doubts.push("no field looks like the time of the return; without it, no operation returned".to_owned());
                 }

@@ -1,7 +1,7 @@
 //! Foreign logs: mappings of their fields.
 //!
-//! A [`Mapping`] says where each record of a log contains the fields that [`jsonl`](super::jsonl) needs. Records are
-//! JSON lines, the items of JSON arrays and documents, or rows of a table. For this log
+//! A [`Mapping`] describes where each record of a log contains the fields that [`jsonl`](super::jsonl) needs. Records
+//! are JSON lines, the items of JSON arrays and documents, or rows of a table. For this log
 //! ```json
 //! {"who":"c1","ev":"begin","what":{"name":"deposit","args":[5]},"account":"a"}
 //! {"who":"c1","ev":"end","what":{"name":"deposit"},"answer":null}
@@ -108,7 +108,7 @@ pub struct Mapping {
     /// The source of each field, by its name in trueline's format.
     fields: Vec<(&'static str, Source)>,
     rules: Vec<Rule>,
-    types: Vec<(String, Kind)>,
+    types: Vec<(String, RecordType)>,
     functions: HashMap<String, Arc<str>>,
     scale: Option<f64>,
     unit: Option<Unit>,
@@ -134,17 +134,17 @@ struct Table {
 struct Rule {
     when: Condition,
     fields: Vec<(&'static str, Source)>,
-    outcome: Option<Kind>,
+    outcome: Option<RecordType>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum RecordType {
     Is(&'static str),
     Skip,
 }
 
-impl Kind {
-    /// Returns the word for it; `None` if the record is skipped.
+impl RecordType {
+    /// Returns trueline's word for the type; `None` if the record is skipped.
     fn name(self) -> Option<&'static str> {
         if let Self::Is(name) = self { Some(name) } else { None }
     }
@@ -231,7 +231,8 @@ impl Mapping {
     /// ```
     #[expect(clippy::missing_panics_doc, reason = "every preset is a mapping, which a test reads")]
     pub fn preset(name: &str) -> Option<Self> {
-        presets::description(name).map(|description| Self::from_json(&description).expect("presets are mappings"))
+        presets::description(name)
+            .map(|description| Self::from_json(&description).expect("every preset is a valid mapping"))
     }
 
     /// Returns the names of the presets, each with a description.
@@ -269,7 +270,7 @@ impl Mapping {
                 "extends" => {}
                 "types" => {
                     for (word, kind) in words(name, entry)? {
-                        let kind = Kind::new(&kind).ok_or_else(|| {
+                        let kind = RecordType::new(&kind).ok_or_else(|| {
                             format!(
                                 "`{}` is not a type of an event; write invoke, ok, fail, info, note or skip",
                                 quoted(&kind)
@@ -705,7 +706,7 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
                 outcome = rule.outcome.or(outcome);
             }
         }
-        if outcome == Some(Kind::Skip) {
+        if outcome == Some(RecordType::Skip) {
             return Ok(None);
         }
         let mut kind = None;
@@ -714,18 +715,18 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
                 format!("there is no `{}`, which should give the type of the event; correct the mapping", source.name())
             })?;
             kind = Some(match (mapping.kind(source, &found)?, outcome) {
-                (Kind::Skip, _) => return Ok(None),
-                (_, Some(Kind::Is("note"))) => "note",
-                (Kind::Is(kind), Some(Kind::Is(outcome))) if kind != "invoke" => outcome,
-                (Kind::Is(kind), _) => kind,
+                (RecordType::Skip, _) => return Ok(None),
+                (_, Some(RecordType::Is("note"))) => "note",
+                (RecordType::Is(kind), Some(RecordType::Is(outcome))) if kind != "invoke" => outcome,
+                (RecordType::Is(kind), _) => kind,
             });
-        } else if outcome == Some(Kind::Is("fail")) {
+        } else if outcome == Some(RecordType::Is("fail")) {
             // A failed whole operation did not happen.
             self.file.see(Trap::Failed, line, || "an operation failed".to_owned());
             return Ok(None);
         }
         let mut fields = Fields::default();
-        if kind.or(outcome.and_then(Kind::name)) == Some("note") {
+        if kind.or(outcome.and_then(RecordType::name)) == Some("note") {
             let time = sources[index_of("time")].or(sources[index_of("call")]);
             let f = sources[index_of("f")].map(|source| mapping.function(source, place)).transpose()?.flatten();
             let value =
@@ -784,15 +785,16 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
         }
     }
 
-    /// Makes an operation with an unknown outcome one that never returned, and records a result that is missing.
-    fn outcome(&mut self, line: u32, kind: Option<&str>, outcome: Option<Kind>, fields: &mut Fields) {
+    /// Turns an operation with an unknown outcome into one that never returned, and records whether its result is
+    /// missing.
+    fn outcome(&mut self, line: u32, kind: Option<&str>, outcome: Option<RecordType>, fields: &mut Fields) {
         let is_null = |field: Option<&mut Option<Parsed>>| {
             field.is_none_or(|field| matches!(field, None | Some(Ok(Value::Null))))
         };
         let is_absent = |field: Option<&mut Option<Parsed>>| field.is_none_or(|field| field.is_none());
         let returned = match kind {
             Some(kind) => kind == "ok",
-            None if outcome == Some(Kind::Is("info")) => {
+            None if outcome == Some(RecordType::Is("info")) => {
                 for name in ["return", "result"] {
                     if let Some(slot) = fields.slot(name) {
                         *slot = None;
@@ -820,7 +822,7 @@ impl Mapping {
         })
     }
 
-    fn kind(&self, source: &Source, found: &Parsed) -> Result<Kind, String> {
+    fn kind(&self, source: &Source, found: &Parsed) -> Result<RecordType, String> {
         let word = match found {
             Ok(Value::Text(word)) => word.to_string(),
             Ok(value @ (Value::Bool(_) | Value::Int(_))) => value.to_string(),
@@ -829,7 +831,7 @@ impl Mapping {
         if let Some((_, kind)) = self.types.iter().find(|(theirs, _)| *theirs == word) {
             return Ok(*kind);
         }
-        Kind::new(&word).filter(|kind| *kind != Kind::Skip).ok_or_else(|| {
+        RecordType::new(&word).filter(|kind| *kind != RecordType::Skip).ok_or_else(|| {
             format!(
                 "the mapping does not say what `{}` means; add it to the table `types` as invoke, ok, fail, info, note or skip",
                 shorten(quoted(&word))
@@ -869,7 +871,7 @@ impl Rule {
         let mut rule = Self { when, fields: Vec::new(), outcome: None };
         for (name, entry) in table.iter().filter(|(name, _)| *name != "when") {
             if name == "outcome" {
-                let outcome = entry.as_str().and_then(Kind::new).filter(|kind| *kind != Kind::Is("invoke"));
+                let outcome = entry.as_str().and_then(RecordType::new).filter(|kind| *kind != RecordType::Is("invoke"));
                 rule.outcome = Some(outcome.ok_or("`outcome` must be ok, fail, info, note or skip")?);
                 continue;
             }
@@ -891,7 +893,7 @@ fn our_field(name: &str) -> Option<&'static str> {
 }
 
 fn index_of(name: &str) -> usize {
-    FIELDS.iter().position(|ours| *ours == name).expect("the name is that of a field")
+    FIELDS.iter().position(|ours| *ours == name).expect("the name is the name of a field")
 }
 
 /// Converts a time without a unit to an integer.

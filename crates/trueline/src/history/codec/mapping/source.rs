@@ -14,7 +14,7 @@ pub(super) struct Source {
     from: From,
     /// Selects a word of a text, counted from 0.
     word: Option<usize>,
-    kind: Option<Kind>,
+    kind: Option<ValueType>,
     unit: Option<Unit>,
     /// The path of a duration that is added to a time.
     plus: Option<Path>,
@@ -35,7 +35,7 @@ enum From {
 
 /// The type that a value is converted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ValueType {
     Text,
     Integer,
     Boolean,
@@ -161,10 +161,10 @@ impl Source {
                 }
                 "as" => {
                     kind = Some(match text(name, entry)?.as_str() {
-                        "text" => Kind::Text,
-                        "int" => Kind::Integer,
-                        "bool" => Kind::Boolean,
-                        "json" => Kind::Json,
+                        "text" => ValueType::Text,
+                        "int" => ValueType::Integer,
+                        "bool" => ValueType::Boolean,
+                        "json" => ValueType::Json,
                         other => {
                             return Err(format!(
                                 "`{}` is not a kind of value; write text, int, bool or json",
@@ -198,7 +198,7 @@ impl Source {
 
     /// Returns the source of a field that has the same name in the record.
     pub(super) fn same_name(name: &str) -> Self {
-        let path = Path::new(name).expect("our names are paths");
+        let path = Path::new(name).expect("the names of trueline's fields are valid paths");
         Self { from: From::Path(path), word: None, kind: None, unit: None, plus: None, default: None }
     }
 
@@ -287,7 +287,7 @@ impl Source {
     }
 }
 
-impl Kind {
+impl ValueType {
     fn read(self, name: &str, found: Parsed) -> Result<Parsed, String> {
         let refused = |found: &Parsed, expected| Err(wrong(name, found, expected, "correct the mapping"));
         Ok(match (self, found) {

@@ -176,7 +176,7 @@ impl<'g> AugmentingSearch<'g> {
         match self.label[base as usize] {
             Label::Vertex(vertex) => Some(self.base(vertex)),
             Label::Root => None,
-            Label::Edge(..) | Label::Unknown => unreachable!("a base was outer before its blossom"),
+            Label::Edge(..) | Label::Unknown => unreachable!("a base is outer before its blossom is closed"),
         }
     }
 
@@ -207,7 +207,7 @@ impl<'g> AugmentingSearch<'g> {
             (here, there) = match (there, following) {
                 (Some(there), following) => (there, following),
                 (None, Some(following)) => (following, None),
-                (None, None) => unreachable!("both ways lead to the root"),
+                (None, None) => unreachable!("both paths lead to the root"),
             };
         }
     }
@@ -216,7 +216,7 @@ impl<'g> AugmentingSearch<'g> {
     fn shrink(&mut self, first: u32, second: u32, base: u32) {
         let mut here = self.base(first);
         while here != base {
-            let before = self.before(here).expect("the base is on the way to the root");
+            let before = self.before(here).expect("the base is on the path to the root");
             let mate = self.mates[here as usize];
             self.reach(mate, Label::Edge(first, second));
             self.nearer[here as usize] = base;
@@ -245,7 +245,7 @@ impl<'g> AugmentingSearch<'g> {
                     self.rematches.push((first, second));
                     self.rematches.push((second, first));
                 }
-                Label::Root | Label::Unknown => unreachable!("it is outer, and the root had no partner"),
+                Label::Root | Label::Unknown => unreachable!("the vertex is outer, and the root had no partner"),
             }
         }
     }
