@@ -21,6 +21,7 @@ mod document;
 mod edn;
 mod events;
 mod field;
+mod fields;
 mod intake;
 pub mod jepsen_edn;
 pub mod jepsen_log;

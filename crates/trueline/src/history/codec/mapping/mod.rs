@@ -81,9 +81,10 @@ use serde_json::Value as Json;
 
 use super::super::{RawHistory, Value};
 use super::field::{Names, Parsed, Unfit, quoted, shorten, wrong};
+use super::fields::Fields;
 use super::intake::{Intake, Taken};
 use super::json::{self, Node, Object, syntax_message};
-use super::jsonl::{Fields, File};
+use super::jsonl::File;
 use super::lines::Lines;
 #[cfg(feature = "parquet")]
 use super::parquet::{Cell, FlatRow, Rows};
