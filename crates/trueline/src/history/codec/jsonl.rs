@@ -55,7 +55,7 @@ use super::intake::{Intake, Plain, Taken};
 use super::json::{LIST, Node, ValueSeed, syntax_message, twice};
 use super::lines::Lines;
 use super::notes::Note;
-use super::quick::Quick;
+use super::quick::{Name as QuickName, Quick};
 use super::survey::{Remarks, Trap};
 
 /// The expected content of the file, for messages.
@@ -787,7 +787,7 @@ impl Quick<'_> {
         let end = match kind {
             Kind::Invoke => {
                 let record = Record {
-                    f: names.get_ascii(self.f?),
+                    f: self.f?.get(names),
                     key: self.key.map(|key| key.value(names)).filter(|key| !key.is_null()),
                     value: self.value.map(|value| value.value(names)).unwrap_or_default(),
                 };
@@ -798,8 +798,9 @@ impl Quick<'_> {
             Kind::Info => End::Info,
         };
         // Almost always, the name is that of the open operation, and need not be a string.
-        let is_open = |f: &&[u8]| events.open(process).is_none_or(|open| open.f.as_bytes() == *f);
-        let f = self.f.filter(|f| !is_open(f)).map(std::str::from_utf8).transpose().ok()?;
+        let is_open = |f: &QuickName<'_>| events.open(process).is_none_or(|open| open.f.as_bytes() == f.bytes());
+        let f = self.f.filter(|f| !is_open(f));
+        let f = f.as_ref().map(|f| std::str::from_utf8(f.bytes())).transpose().ok()?;
         Some(events.end(number, process, self.object, f, end, self.version))
     }
 
@@ -816,7 +817,7 @@ impl Quick<'_> {
             return None;
         }
         let record = Record {
-            f: names.get_ascii(self.f?),
+            f: self.f?.get(names),
             key: self.key.map(|key| key.value(names)).filter(|key| !key.is_null()),
             value: self.value.map(|value| value.value(names)).unwrap_or_default(),
         };
