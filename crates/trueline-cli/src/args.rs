@@ -55,8 +55,8 @@ A file contains JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
   {\"process\":0,\"f\":\"dequeue\",\"result\":5,\"call\":10,\"return\":20}
 Other formats can be selected with --format or described with --map. Files may be compressed with
-gzip or zstd. In a directory, the files read are those that end in .jsonl, .json, .edn or .parquet,
-and .log and .txt files that look like histories.";
+gzip or zstd. In a directory, the files read are those that end in .jsonl, .json, .edn, .parquet,
+.arrow or .feather, and .log and .txt files that look like histories.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -138,7 +138,7 @@ Examples:
   trueline map --guess foreign.jsonl > proposal.toml    a proposal, and the first operations
   trueline map foreign.jsonl --map mapping.toml         the operations that a mapping reads
   trueline check --spec queue foreign.jsonl --map mapping.toml
-  trueline check --spec register --map otlp traces.json  presets: csv, parquet, otlp, jaeger
+  trueline check --spec register --map otlp traces.json  presets: csv, parquet, arrow, otlp, jaeger
 
 A proposal is guessed from the names and values of fields. Check the operations before you use it.";
 
@@ -481,7 +481,7 @@ pub(crate) struct ReadArgs {
     #[arg(long, conflicts_with = "tuples")]
     pub(crate) independent: bool,
 
-    /// Read foreign logs with a mapping: a preset (`csv`, `parquet`, `otlp` or `jaeger`), or a file in TOML or JSON.
+    /// Read foreign logs with a mapping: a preset (`csv`, `parquet`, `arrow`, `otlp` or `jaeger`), or a file in TOML or JSON.
     ///
     /// A mapping file assigns a field of the log to each field of trueline, such as process = "who" or f = "what.name".
     /// It may assign process, f, value, key, result and object; for events, also type, with a table [types] (begin =
@@ -1014,6 +1014,8 @@ pub(crate) enum Format {
     Csv,
     /// Parquet, with columns that have the field names of JSON lines.
     Parquet,
+    /// Arrow IPC (a file, Feather V2, or a stream), with columns that have the field names of JSON lines.
+    Arrow,
 }
 
 impl From<Format> for codec::Format {
@@ -1028,6 +1030,7 @@ impl From<Format> for codec::Format {
             Format::Events => Self::Events,
             Format::Csv => Self::Csv,
             Format::Parquet => Self::Parquet,
+            Format::Arrow => Self::Arrow,
         }
     }
 }

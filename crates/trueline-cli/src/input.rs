@@ -744,7 +744,7 @@ pub(crate) fn find_inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<PathBuf>) {
                     inputs.push(Input::Fault(place, message));
                 }
                 Ok(()) if files.is_empty() => {
-                    let message = "no *.jsonl, *.json, *.edn or *.parquet file, and no log, in this directory; name the files, or another directory";
+                    let message = "no *.jsonl, *.json, *.edn, *.parquet, *.arrow or *.feather file, and no log, in this directory; name the files, or another directory";
                     inputs.push(Input::Fault(path.clone(), message.to_owned()));
                 }
                 Ok(()) => {
@@ -794,7 +794,7 @@ fn is_history(path: &Path) -> Option<bool> {
         other => other.map(str::to_owned),
     };
     match kind.as_deref() {
-        Some("jsonl" | "json" | "edn" | "parquet") => Some(true),
+        Some("jsonl" | "json" | "edn" | "parquet" | "arrow" | "feather") => Some(true),
         Some("log" | "txt") => {
             let mut start = Vec::new();
             let limits = ReadLimits::new(&Limits::start(&TO_LOOK, &CancelToken::new()));

@@ -268,6 +268,7 @@ fn format_name(format: Format) -> &'static str {
         Format::Events => "events",
         Format::Csv => "csv",
         Format::Parquet => "parquet",
+        Format::Arrow => "arrow",
         _ => "jsonl",
     }
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::Value as Json;
 use trueline::history::codec::mapping::{self, Guess, Mapping};
+use trueline::history::codec::{self, Format};
 use trueline::history::{RawHistory, visible, visible_json};
 
 use crate::args::MapArgs;
@@ -61,7 +62,11 @@ fn shown(args: &MapArgs, reading: &Reading, input: &Input, limits: &Limits) -> R
 /// could be made, and the reason.
 fn guessed(args: &MapArgs, reading: Reading, input: &Input, limits: &Limits) -> Result<String, (String, Unreadable)> {
     let nothing = |fault| (String::new(), fault);
-    let start = input.start(LOOKED_AT, limits).map_err(nothing)?;
+    let mut start = input.start(LOOKED_AT, limits).map_err(nothing)?;
+    if matches!(codec::detect(&start), Some(Format::Parquet | Format::Arrow)) {
+        // The columns may be described at the end.
+        start = input.start(u64::MAX, limits).map_err(nothing)?;
+    }
     let guess = mapping::guess(&start).map_err(|fault| nothing(fault.into()))?;
     let mut text = toml(&guess.description);
     for doubt in &guess.doubts {

@@ -1,9 +1,11 @@
 //! Builds a history from whole operations with the times of their calls and returns.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::builder::{HistoryError, Problem};
+use super::open::ByProcess;
 use super::{Event, EventKind, History, ObjectId, OpId, Operation, Outcome, ProcessId};
 
 /// A whole operation: its process and object, the call, and the return.
@@ -203,11 +205,11 @@ pub(crate) fn from_named_intervals<Op, Ret>(
         }
     }
     sort(&mut intervals);
-    let mut busy_until: HashMap<ProcessId, Option<i64>> = HashMap::new();
+    let mut busy_until: ByProcess<Option<i64>> = ByProcess::default();
     let mut own_ties = Vec::new();
     for (index, interval) in intervals.iter().enumerate() {
         let until = interval.ret.as_ref().map(|(ret, _)| *ret);
-        match busy_until.insert(interval.process, until) {
+        match busy_until.insert(interval.process.0, until) {
             // After a pending operation, its process either ended or continued without it: both are accepted.
             None | Some(None) => {}
             Some(Some(earlier)) if earlier < interval.call => {}
@@ -263,21 +265,25 @@ fn in_order<Op, Ret>(
     let alone: HashMap<i64, ProcessId> =
         own_ties.chunk_by(|one, other| one.0 == other.0).filter(|ties| ties.len() == 1).map(|ties| ties[0]).collect();
     let is_own = |time: i64, at: u32| !alone.is_empty() && alone.get(&time) == Some(&intervals[at as usize].process);
-    let mut returns: Vec<(i64, u32)> = Vec::with_capacity(intervals.len());
-    returns.extend((0..).zip(&intervals).filter_map(|(at, interval)| Some((interval.ret.as_ref()?.0, at))));
-    returns.sort_unstable();
+    // The returns of the operations that are open, the first one on top. Few are open at once, so this takes less time
+    // and memory than sorting all returns.
+    let mut returns: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
+    let returned = intervals.iter().filter(|interval| interval.ret.is_some()).count();
     // The events as indices of operations that are sorted by call. The order at each time: calls, then events of the
     // process whose own order is preserved, then returns.
-    let mut events: Vec<Event> = Vec::with_capacity(intervals.len() + returns.len());
+    let mut events: Vec<Event> = Vec::with_capacity(intervals.len() + returned);
     let mut calls = (0..).zip(&intervals).map(|(at, interval)| (interval.call, at)).peekable();
-    let mut returns = returns.into_iter().peekable();
     let mut same_time: Vec<(u8, u32, bool)> = Vec::new();
-    while let Some(time) = calls.peek().into_iter().chain(returns.peek()).map(|(time, _)| *time).min() {
+    loop {
+        let ret = returns.peek().map(|Reverse((time, _))| *time);
+        let Some(time) = calls.peek().map(|(time, _)| *time).into_iter().chain(ret).min() else { break };
         same_time.clear();
         while let Some((_, at)) = calls.next_if(|(call, _)| *call == time) {
             same_time.push((u8::from(is_own(time, at)), at, false));
+            returns.extend(intervals[at as usize].ret.as_ref().map(|(ret, _)| Reverse((*ret, at))));
         }
-        while let Some((_, at)) = returns.next_if(|(ret, _)| *ret == time) {
+        while let Some(&Reverse((_, at))) = returns.peek().filter(|Reverse((ret, _))| *ret == time) {
+            returns.pop();
             same_time.push((if is_own(time, at) { 1 } else { 2 }, at, true));
         }
         if same_time.len() > 1 {
@@ -287,7 +293,7 @@ fn in_order<Op, Ret>(
             events.push(if *is_return { Event::ret(OpId(*at)) } else { Event::call(OpId(*at)) });
         }
     }
-    drop((calls, returns));
+    drop(calls);
     let mut operations: Vec<Operation<Op, Ret>> = intervals
         .into_iter()
         .map(|interval| {

@@ -7,6 +7,13 @@ use super::{Format, jepsen_log, json, porcupine, start_finish, table};
 /// The first bytes of a Parquet file.
 pub(super) const PARQUET: &[u8] = b"PAR1";
 
+/// The first bytes of an Arrow file, and of an Arrow stream.
+pub(super) const ARROW: &[u8] = b"ARRO";
+pub(super) const ARROW_STREAM: &[u8] = b"\xff\xff\xff\xff";
+
+/// The first bytes of a file of Feather version 1, which is not supported.
+pub(super) const FEATHER_1: &[u8] = b"FEA1";
+
 /// Returns the format of a file, from its first bytes, or `None` if they match no format.
 ///
 /// The result is a guess from the first lines; the reader of the format finds the errors in a file. A few tens of
@@ -22,6 +29,9 @@ pub(super) const PARQUET: &[u8] = b"PAR1";
 pub fn detect(start: &[u8]) -> Option<Format> {
     if start.starts_with(PARQUET) {
         return Some(Format::Parquet);
+    }
+    if has_columns(start) || start.starts_with(FEATHER_1) {
+        return Some(Format::Arrow);
     }
     let start = without_byte_order_mark(start);
     // The text may end inside a character; the part before it is enough.
@@ -45,6 +55,23 @@ pub fn detect(start: &[u8]) -> Option<Format> {
         _ if is_table(text) => Some(Format::Csv),
         _ => of_log(text),
     }
+}
+
+/// Returns the preset for a file that begins so: OpenTelemetry's or Jaeger's spans.
+pub(super) fn preset(start: &[u8]) -> Option<&'static str> {
+    let head = String::from_utf8_lossy(&start[..start.len().min(1 << 12)]);
+    if !head.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
+        None
+    } else if head.contains("\"resourceSpans\"") {
+        Some("otlp")
+    } else {
+        (head.contains("\"spans\"") && head.contains("\"data\"")).then_some("jaeger")
+    }
+}
+
+/// Returns whether this is the start of a Parquet or Arrow file.
+pub(super) fn has_columns(start: &[u8]) -> bool {
+    [PARQUET, ARROW, ARROW_STREAM].iter().any(|first| start.starts_with(first))
 }
 
 /// Returns whether the first line has the names of columns that are ours.
@@ -183,6 +210,8 @@ mod tests {
             }
         }
         assert_eq!(detect(b"\xff\xfe{"), None);
+        assert_eq!(detect(b"ARROW1\0\0\xff\xff\xff\xff"), Some(Format::Arrow));
+        assert_eq!(detect(b"\xff\xff\xff\xff\x80"), Some(Format::Arrow));
         assert_eq!(detect(b"({:process \xc3"), Some(Format::Jepsen), "cut inside a character");
     }
 }

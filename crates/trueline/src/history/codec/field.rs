@@ -114,7 +114,7 @@ pub(super) enum Unfit {
     Object,
     Deep,
     /// Something that only some formats have, such as bytes that are not text.
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "_columns")]
     Other(&'static str),
 }
 
@@ -130,7 +130,7 @@ impl Unfit {
                 format!("`{field}` holds {number}, which does not fit a 64-bit integer; write it as a string")
             }
             Self::Object => format!("`{field}` holds a JSON object; write it as a list or a string"),
-            #[cfg(feature = "parquet")]
+            #[cfg(feature = "_columns")]
             Self::Other(what) => format!("`{field}` holds {what}; write it as a string"),
             Self::Deep => {
                 format!("`{field}` is nested deeper than {DEEPEST_NESTING} lists; flatten it, or write it as a string")
@@ -160,7 +160,7 @@ pub(super) fn wrong(field: &str, found: &Parsed, expected: &str, remedy: &str) -
         Err(Unfit::Big(Some(digits))) => shorten(digits.to_string()),
         Err(Unfit::Big(None)) => "a number of more than 64 bits".to_owned(),
         Err(Unfit::Object) => "a JSON object".to_owned(),
-        #[cfg(feature = "parquet")]
+        #[cfg(feature = "_columns")]
         Err(Unfit::Other(what)) => (*what).to_owned(),
         Err(Unfit::Deep) => "deeply nested lists".to_owned(),
     };

@@ -120,7 +120,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
 }
 
 /// A value that may be an object, or have objects in it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Node {
     Value(Parsed),
     Object(Object),
@@ -151,7 +151,7 @@ impl Node {
 }
 
 /// The fields of an object, in their order. Names are unique.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Object {
     fields: Vec<(Arc<str>, Node)>,
     /// The line on which it begins; 0 if that is not known.
@@ -253,9 +253,9 @@ fn whole(line: &str, seed: NodeSeed<'_>) -> Result<Object, serde_json::Error> {
 }
 
 /// Reads a text that is a value.
-pub(super) fn value(text: &str) -> Result<Parsed, serde_json::Error> {
+pub(super) fn value(text: &str, names: &mut Names) -> Result<Parsed, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = ValueSeed::new(&mut Names::default()).deserialize(&mut deserializer)?;
+    let value = ValueSeed::new(names).deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
 }

@@ -50,11 +50,12 @@ use super::field::{
     Kind, Names, Parsed, Unfit, annotation, named_object, quoted, read_kind, read_name, read_object, read_process,
     read_record, read_time, read_value, wrong,
 };
+use super::fields::Fields;
 use super::intake::{Intake, Plain, Taken};
-use super::json::{LIST, Node, Object, ValueSeed, syntax_message, twice};
+use super::json::{LIST, Node, ValueSeed, syntax_message, twice};
 use super::lines::Lines;
 use super::notes::Note;
-use super::quick::Quick;
+use super::quick::{Name as QuickName, Quick};
 use super::survey::{Remarks, Trap};
 
 /// The expected content of the file, for messages.
@@ -280,58 +281,6 @@ struct Version(Option<i64>);
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.map_or(Ok(()), |version| write!(f, r#","version":{version}"#))
-    }
-}
-
-/// The fields of a line.
-#[derive(Default)]
-pub(super) struct Fields {
-    process: Option<Parsed>,
-    kind: Option<Parsed>,
-    f: Option<Parsed>,
-    key: Option<Parsed>,
-    value: Option<Parsed>,
-    result: Option<Parsed>,
-    object: Option<Parsed>,
-    call: Option<Parsed>,
-    ret: Option<Parsed>,
-    id: Option<Parsed>,
-    time: Option<Parsed>,
-    version: Option<Parsed>,
-    /// The name of the first field that is ignored.
-    other: Option<Box<str>>,
-}
-
-impl Fields {
-    /// Reads the fields of an object.
-    fn of(object: Object) -> Self {
-        let mut fields = Self::default();
-        for (name, node) in object.into_fields() {
-            if let Some(slot) = fields.slot(&name) {
-                *slot = Some(node.into_value());
-            } else if fields.other.is_none() {
-                fields.other = Some((*name).into());
-            }
-        }
-        fields
-    }
-
-    pub(super) fn slot(&mut self, name: &str) -> Option<&mut Option<Parsed>> {
-        Some(match name {
-            "process" => &mut self.process,
-            "type" => &mut self.kind,
-            "f" => &mut self.f,
-            "key" => &mut self.key,
-            "value" => &mut self.value,
-            "result" => &mut self.result,
-            "object" => &mut self.object,
-            "call" => &mut self.call,
-            "return" => &mut self.ret,
-            "id" => &mut self.id,
-            "time" => &mut self.time,
-            "version" => &mut self.version,
-            _ => return None,
-        })
     }
 }
 
@@ -838,7 +787,7 @@ impl Quick<'_> {
         let end = match kind {
             Kind::Invoke => {
                 let record = Record {
-                    f: names.get_ascii(self.f?),
+                    f: self.f?.get(names),
                     key: self.key.map(|key| key.value(names)).filter(|key| !key.is_null()),
                     value: self.value.map(|value| value.value(names)).unwrap_or_default(),
                 };
@@ -849,8 +798,9 @@ impl Quick<'_> {
             Kind::Info => End::Info,
         };
         // Almost always, the name is that of the open operation, and need not be a string.
-        let is_open = |f: &&[u8]| events.open(process).is_none_or(|open| open.f.as_bytes() == *f);
-        let f = self.f.filter(|f| !is_open(f)).map(std::str::from_utf8).transpose().ok()?;
+        let is_open = |f: &QuickName<'_>| events.open(process).is_none_or(|open| open.f.as_bytes() == f.bytes());
+        let f = self.f.filter(|f| !is_open(f));
+        let f = f.as_ref().map(|f| std::str::from_utf8(f.bytes())).transpose().ok()?;
         Some(events.end(number, process, self.object, f, end, self.version))
     }
 
@@ -867,7 +817,7 @@ impl Quick<'_> {
             return None;
         }
         let record = Record {
-            f: names.get_ascii(self.f?),
+            f: self.f?.get(names),
             key: self.key.map(|key| key.value(names)).filter(|key| !key.is_null()),
             value: self.value.map(|value| value.value(names)).unwrap_or_default(),
         };

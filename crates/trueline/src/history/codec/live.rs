@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::super::{ProcessId, Record, Value};
 use super::field::{
-    Kind, Names, Parsed, Unfit, read_kind, read_name, read_object, read_process, read_record, read_time, read_value,
-    wrong,
+    Kind, Names, Unfit, read_kind, read_name, read_object, read_process, read_record, read_time, read_value, wrong,
 };
+use super::fields::Fields;
 use super::json::{self, syntax_message};
 use super::tuples::{split_call, split_result};
 use super::{CodecError, LONGEST_LINE, Tuples};
@@ -91,43 +91,6 @@ pub struct LiveReader {
     open: HashMap<u32, OpenLine>,
 }
 
-/// The fields of a line.
-#[derive(Debug, Default, PartialEq)]
-struct Fields {
-    process: Option<Parsed>,
-    kind: Option<Parsed>,
-    f: Option<Parsed>,
-    key: Option<Parsed>,
-    value: Option<Parsed>,
-    result: Option<Parsed>,
-    object: Option<Parsed>,
-    call: Option<Parsed>,
-    ret: Option<Parsed>,
-    id: Option<Parsed>,
-    time: Option<Parsed>,
-    version: Option<Parsed>,
-}
-
-impl Fields {
-    fn slot(&mut self, name: &str) -> Option<&mut Option<Parsed>> {
-        Some(match name {
-            "process" => &mut self.process,
-            "type" => &mut self.kind,
-            "f" => &mut self.f,
-            "key" => &mut self.key,
-            "value" => &mut self.value,
-            "result" => &mut self.result,
-            "object" => &mut self.object,
-            "call" => &mut self.call,
-            "return" => &mut self.ret,
-            "id" => &mut self.id,
-            "time" => &mut self.time,
-            "version" => &mut self.version,
-            _ => return None,
-        })
-    }
-}
-
 impl LiveReader {
     /// Creates a reader of lines whose values are pairs, if `tuples` is given.
     pub fn new(tuples: Option<Tuples>) -> Self {
@@ -169,13 +132,7 @@ impl LiveReader {
             None => {
                 let object = json::object(text, &mut self.names);
                 let object = object.map_err(|error| at(syntax_message(&error, text, is_last)))?;
-                let mut fields = Fields::default();
-                for (name, node) in object.into_fields() {
-                    if let Some(slot) = fields.slot(&name) {
-                        *slot = Some(node.into_value());
-                    }
-                }
-                fields
+                Fields::of(object)
             }
         };
         self.read(fields).map_err(at)
@@ -531,11 +488,7 @@ mod tests {
             let mut reader = LiveReader::default();
             let Some(fields) = reader.simple(text.trim_ascii()) else { continue };
             let object = json::object(text, &mut Names::default()).unwrap_or_else(|error| panic!("{error}: {text}"));
-            let mut expected = Fields::default();
-            for (name, node) in object.into_fields() {
-                *expected.slot(&name).unwrap_or_else(|| panic!("{name} in {text}")) = Some(node.into_value());
-            }
-            assert_eq!(fields, expected, "{text}");
+            assert_eq!(fields, Fields::of(object), "{text}");
             agreed += 1;
         }
         assert!(agreed > 5_000, "{agreed}");

@@ -15,12 +15,18 @@
 //! | [`Events`](Format::Events) | [`start_finish`] | `{"client":0,"event":"start","op":"read"}` |
 //! | [`Csv`](Format::Csv) | [`Mapping::preset`] | `process,f,value,result,call,return` |
 //! | [`Parquet`](Format::Parquet) | [`Mapping::preset`] | columns with these names |
+//! | [`Arrow`](Format::Arrow) | [`Mapping::preset`] | columns with these names |
 
+#[cfg(feature = "arrow")]
+mod arrow;
+#[cfg(feature = "_columns")]
+mod columns;
 mod detect;
 mod document;
 mod edn;
 mod events;
 mod field;
+mod fields;
 mod intake;
 pub mod jepsen_edn;
 pub mod jepsen_log;
@@ -72,10 +78,15 @@ pub const DEEPEST_NESTING: usize = 64;
 /// The number of bytes at the beginning of a file from which [`read`] detects its format.
 const LOOKED_AT: u64 = 1 << 16;
 
-/// The message for Parquet files if they are not supported.
+/// The messages for files with typed columns if they are not supported.
 #[cfg(not(feature = "parquet"))]
 const NO_PARQUET: &str =
     "Parquet is not supported by this build of trueline; build it with the feature `parquet`, or use another format";
+#[cfg(all(feature = "parquet", not(feature = "arrow")))]
+const NO_ARROW: &str =
+    "Arrow is not supported by this build of trueline; build it with the feature `arrow`, or use another format";
+#[cfg(not(feature = "_columns"))]
+const NO_COLUMNS: &str = "Parquet and Arrow are not supported by this build of trueline; build it with the features `parquet` and `arrow`, or use another format";
 
 /// A file format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -101,6 +112,9 @@ pub enum Format {
     /// Parquet, whose columns have the names of JSON lines' fields: [`Mapping::preset`]. Reading it needs the feature
     /// `parquet`.
     Parquet,
+    /// Arrow IPC, files (Feather) and streams, whose columns have the names of JSON lines' fields: [`Mapping::preset`].
+    /// Reading it needs the feature `arrow`.
+    Arrow,
 }
 
 /// Reads a history in the given format.
@@ -140,7 +154,7 @@ fn read_as(input: impl BufRead, format: Format, skew: i64) -> Result<RawHistory,
         Format::Jsonl | Format::Auto => jsonl::read_with(input, skew, None),
         Format::PorcupineJson => porcupine::read_json_with(input, skew, None),
         Format::Csv => Mapping::csv().read(input, skew),
-        Format::Parquet => Mapping::parquet().read(input, skew),
+        Format::Parquet | Format::Arrow => Mapping::columns().read(input, skew),
         _ if skew > 0 => Err(CodecError::no_times()),
         Format::Jepsen => jepsen_edn::read(input),
         Format::JepsenLog => jepsen_log::read(input),

@@ -5,6 +5,8 @@
 //! other line, and for a line that is not complete or not valid; the reader of [`jsonl`](super::jsonl) then reads it
 //! again. So only that reader decides which lines are errors, and reports them.
 
+use std::sync::Arc;
+
 use super::super::Value;
 use super::field::{Kind, Names};
 
@@ -20,7 +22,7 @@ const DEEPEST: usize = 4;
 pub(super) struct Quick<'a> {
     pub(super) process: Option<u32>,
     pub(super) kind: Option<Kind>,
-    pub(super) f: Option<&'a [u8]>,
+    pub(super) f: Option<Name<'a>>,
     pub(super) key: Option<Scalar<'a>>,
     pub(super) value: Option<Scalar<'a>>,
     pub(super) result: Option<Scalar<'a>>,
@@ -42,6 +44,35 @@ pub(super) enum Scalar<'a> {
     Int(i64),
     Text(&'a [u8]),
     Value(Value),
+    /// A value that several lines share.
+    #[cfg(feature = "_columns")]
+    Shared(&'a Value),
+}
+
+/// The name of an operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Name<'a> {
+    Text(&'a [u8]),
+    #[cfg(feature = "_columns")]
+    Shared(&'a Arc<str>),
+}
+
+impl Name<'_> {
+    pub(super) fn get(self, names: &mut Names) -> Arc<str> {
+        match self {
+            Self::Text(text) => names.get_ascii(text),
+            #[cfg(feature = "_columns")]
+            Self::Shared(name) => Arc::clone(name),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text,
+            #[cfg(feature = "_columns")]
+            Self::Shared(name) => name.as_bytes(),
+        }
+    }
 }
 
 impl Scalar<'_> {
@@ -52,6 +83,8 @@ impl Scalar<'_> {
             Self::Int(int) => Value::Int(int),
             Self::Text(text) => Value::Text(names.get_ascii(text)),
             Self::Value(value) => value,
+            #[cfg(feature = "_columns")]
+            Self::Shared(value) => value.clone(),
         }
     }
 }
@@ -131,7 +164,7 @@ impl<'a> Quick<'a> {
                         _ => return None,
                     });
                 }
-                field::F => line.f = Some(text.string()?),
+                field::F => line.f = Some(Name::Text(text.string()?)),
                 field::KEY => line.key = Some(text.scalar(names, DEEPEST)?),
                 field::VALUE => line.value = Some(text.scalar(names, DEEPEST)?),
                 field::RESULT => line.result = Some(text.scalar(names, DEEPEST)?),
@@ -157,42 +190,82 @@ impl<'a> Quick<'a> {
     }
 }
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "_columns")]
 impl<'a> Quick<'a> {
     /// Returns the number of a field, for [`set`](Self::set).
     pub(super) fn field(name: &str) -> Option<u16> {
         field::of(name.as_bytes())
     }
 
-    /// Sets a field; null means that it is absent, except for `value` and `result`. Returns whether the field has a
-    /// usual value.
-    pub(super) fn set(&mut self, field: u16, scalar: Scalar<'a>) -> bool {
-        match (field, scalar) {
-            (field::VALUE, scalar) => self.value = Some(scalar),
-            (field::RESULT, scalar) => self.result = Some(scalar),
-            (_, Scalar::Null) => {}
-            (field::KEY, scalar) => self.key = Some(scalar),
-            (field::TYPE, Scalar::Text(b"invoke")) => self.kind = Some(Kind::Invoke),
-            (field::TYPE, Scalar::Text(b"ok")) => self.kind = Some(Kind::Ok),
-            (field::TYPE, Scalar::Text(b"fail")) => self.kind = Some(Kind::Fail),
-            (field::TYPE, Scalar::Text(b"info")) => self.kind = Some(Kind::Info),
-            (field::F, Scalar::Text(f)) => self.f = Some(f),
-            (field::OBJECT, Scalar::Text(name)) => {
-                self.object = plain_name(name);
+    /// Sets a field. Returns whether it has a usual value.
+    #[inline]
+    pub(super) fn set(&mut self, field: u16, value: &'a Value) -> bool {
+        match (field, value) {
+            (field, Value::Null) => self.set_null(field),
+            (field::VALUE, value) => self.value = Some(Scalar::Shared(value)),
+            (field::RESULT, value) => self.result = Some(Scalar::Shared(value)),
+            (field::KEY, value) => self.key = Some(Scalar::Shared(value)),
+            (field::TYPE, Value::Text(kind)) => {
+                self.kind = match &**kind {
+                    "invoke" => Some(Kind::Invoke),
+                    "ok" => Some(Kind::Ok),
+                    "fail" => Some(Kind::Fail),
+                    "info" => Some(Kind::Info),
+                    _ => return false,
+                };
+            }
+            (field::F, Value::Text(f)) => self.f = Some(Name::Shared(f)),
+            (field::OBJECT, Value::Text(name)) => {
+                self.object = plain_name(name.as_bytes());
                 return self.object.is_some();
             }
-            (field::PROCESS, Scalar::Int(process)) => {
-                self.process = u32::try_from(process).ok();
-                return self.process.is_some();
-            }
-            (field::CALL, Scalar::Int(int)) => self.call = Some(int),
-            (field::RETURN, Scalar::Int(int)) => self.ret = Some(int),
-            (field::ID, Scalar::Int(int)) => self.id = Some(int),
-            (field::VERSION, Scalar::Int(int)) => self.version = Some(int),
-            (field::TIME, Scalar::Int(int)) => self.time = Some(int),
+            (field, Value::Int(int)) => return self.set_int(field, *int),
             _ => return false,
         }
         true
+    }
+
+    /// Sets a field to an integer. Returns whether that is usual.
+    #[inline]
+    pub(super) fn set_int(&mut self, field: u16, int: i64) -> bool {
+        match field {
+            field::PROCESS => {
+                self.process = u32::try_from(int).ok();
+                return self.process.is_some();
+            }
+            field::KEY => self.key = Some(Scalar::Int(int)),
+            field::VALUE => self.value = Some(Scalar::Int(int)),
+            field::RESULT => self.result = Some(Scalar::Int(int)),
+            field::CALL => self.call = Some(int),
+            field::RETURN => self.ret = Some(int),
+            field::ID => self.id = Some(int),
+            field::VERSION => self.version = Some(int),
+            field::TIME => self.time = Some(int),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Sets a field to a boolean. Returns whether that is usual.
+    pub(super) fn set_bool(&mut self, field: u16, bool: bool) -> bool {
+        let slot = match field {
+            field::KEY => &mut self.key,
+            field::VALUE => &mut self.value,
+            field::RESULT => &mut self.result,
+            _ => return false,
+        };
+        *slot = Some(Scalar::Bool(bool));
+        true
+    }
+
+    /// Sets a field to null: it is absent, unless it is the argument, or the result of a whole operation.
+    #[inline]
+    pub(super) fn set_null(&mut self, field: u16) {
+        match field {
+            field::VALUE => self.value = Some(Scalar::Null),
+            field::RESULT => self.result = Some(Scalar::Null),
+            _ => {}
+        }
     }
 }
 

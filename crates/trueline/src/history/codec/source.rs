@@ -8,7 +8,11 @@ use super::intake::{Intake, Plain, Taken};
 use super::jsonl::{self, File};
 #[cfg(feature = "named")]
 use super::numbering::{NumberedHistory, Numbering, Numbers, Unnumbered, numbered};
-use super::{CodecError, Format, LOOKED_AT, Mapping, Note, Tuples, detect, read_as};
+use super::{
+    CodecError, Format, LOOKED_AT, Mapping, Note, Tuples,
+    detect::{self, detect},
+    read_as,
+};
 
 /// A file, and how it is read.
 pub struct Source<'s> {
@@ -47,7 +51,7 @@ impl Source<'_> {
     /// Fails if the file does not have the format, or if its events or operations do not form a history.
     pub fn read(mut self) -> Result<RawHistory, CodecError> {
         let start = self.detect()?;
-        self.read_from(&start)
+        self.read_from(&start).map_err(|error| hinted(error, &start))
     }
 
     /// Reads the history, and keeps only the numbers of its operations and results. Returns the fault of the first
@@ -59,7 +63,8 @@ impl Source<'_> {
     ) -> Result<Result<NumberedHistory, Unnumbered>, CodecError> {
         let start = self.detect()?;
         if self.tuples.is_none() && self.has_lines() {
-            let (numbering, history) = self.read_lines(&start, Numbering::new(numbers))?;
+            let read = self.read_lines(&start, Numbering::new(numbers));
+            let (numbering, history) = read.map_err(|error| hinted(error, &start))?;
             return Ok(numbering.finish(&history).map_or(Ok(history), Err));
         }
         Ok(numbered(&self.read_from(&start)?, numbers))
@@ -78,7 +83,7 @@ impl Source<'_> {
 
     /// Returns whether each record has the fields of JSON lines, so that [`read_lines`](Self::read_lines) can read it.
     fn has_lines(&self) -> bool {
-        self.mapping.is_some() || matches!(self.format, Format::Jsonl | Format::Csv | Format::Parquet)
+        self.mapping.is_some() || matches!(self.format, Format::Jsonl | Format::Csv | Format::Parquet | Format::Arrow)
     }
 
     /// Reads the history, whose file begins with `start`.
@@ -89,7 +94,7 @@ impl Source<'_> {
             read_as(start.chain(&mut *self.input), self.format, self.skew)?
         } else {
             return Err(CodecError::whole_file(
-                "notes from another file need a format whose records have times (JSON lines, CSV, Parquet or a mapping); convert the history first, or leave the notes out",
+                "notes from another file need a format whose records have times (JSON lines, CSV, Parquet, Arrow or a mapping); convert the history first, or leave the notes out",
             ));
         };
         match self.tuples {
@@ -103,12 +108,27 @@ impl Source<'_> {
         let file = File::with(intake, None).with_notes(self.notes);
         let preset = match self.format {
             Format::Csv => Mapping::csv(),
-            _ => Mapping::parquet(),
+            _ => Mapping::columns(),
         };
         match (self.mapping, self.format) {
             (Some(mapping), _) => mapping.read_into(input, self.skew, file, self.warnings),
-            (None, Format::Csv | Format::Parquet) => preset.read_into(input, self.skew, file, &mut Vec::new()),
+            (None, Format::Csv | Format::Parquet | Format::Arrow) => {
+                preset.read_into(input, self.skew, file, &mut Vec::new())
+            }
             (None, _) => jsonl::read_into(input, self.skew, file),
         }
     }
+}
+
+/// Replaces an error in the first line of a file, whose format was detected from this start, if there is a preset for it.
+pub(super) fn hinted(error: CodecError, start: &[u8]) -> CodecError {
+    if error.source.is_some() || error.line.is_some_and(|line| line > 1) {
+        return error;
+    }
+    let name = match detect::preset(start) {
+        Some("otlp") => "spans of OpenTelemetry; read them with the mapping `otlp` (--map otlp)",
+        Some(_) => "spans of Jaeger; read them with the mapping `jaeger` (--map jaeger)",
+        None => return error,
+    };
+    CodecError { message: format!("these are {name}"), ..error }
 }

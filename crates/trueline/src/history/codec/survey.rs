@@ -7,6 +7,7 @@ use super::super::interval::sort;
 use super::super::{Interval, ProcessId, RawHistory, Record, Value};
 use super::field::{Parsed, Unfit};
 use super::mapping::Mapping;
+use super::source::hinted;
 use super::{CodecError, Format, LOOKED_AT, detect, jepsen_edn, jepsen_log, jsonl, porcupine, start_finish};
 
 /// A property of a file that may surprise a user.
@@ -104,14 +105,14 @@ pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>
     let input = start.as_slice().chain(input);
     let told = Some(&mut remarks);
     let history = match format {
-        Format::Jsonl | Format::Auto => jsonl::read_with(input, 0, told),
+        Format::Jsonl | Format::Auto => jsonl::read_with(input, 0, told).map_err(|error| hinted(error, &start)),
         Format::PorcupineJson => porcupine::read_json_with(input, 0, told),
         Format::Jepsen => jepsen_edn::read_with(input, told),
         Format::JepsenLog => jepsen_log::read_with(input, told),
         Format::PorcupineKv => porcupine::read_kv_with(input, told),
         Format::Events => start_finish::read_with(input, told),
         Format::Csv => Mapping::csv().read_with(input, 0, told, &mut Vec::new()),
-        Format::Parquet => Mapping::parquet().read_with(input, 0, told, &mut Vec::new()),
+        Format::Parquet | Format::Arrow => Mapping::columns().read_with(input, 0, told, &mut Vec::new()),
     };
     remarks.finish(format, history)
 }

@@ -8,7 +8,7 @@ use super::super::super::Value;
 use super::super::field::{Names, Unfit, quoted};
 use super::super::json::{self, Node, Object};
 use super::super::lines::without_byte_order_mark;
-use super::super::{CodecError, document, table};
+use super::super::{CodecError, detect, document, table};
 use super::path::Reached;
 use super::source::Values;
 
@@ -209,6 +209,7 @@ pub fn guess(start: &[u8]) -> Result<Guess, CodecError> {
     };
     let mut description = Map::new();
     let records = match text.trim_start().bytes().next() {
+        _ if detect::has_columns(start) => of_columns(start)?,
         Some(b'{' | b'[') => match of_json(text, &mut description)? {
             Some(records) => records,
             None => return Ok(Guess { description: description.into(), doubts: Vec::new(), fields: Vec::new() }),
@@ -234,13 +235,9 @@ pub fn guess(start: &[u8]) -> Result<Guess, CodecError> {
 /// Returns the first records of a JSON file; `None` if a preset fits its format.
 fn of_json(text: &str, description: &mut Map<String, Json>) -> Result<Option<Vec<Object>>, CodecError> {
     let mut names = Names::default();
-    let head = &text[..text.len().min(1 << 12)];
-    for (mark, preset) in [("\"resourceSpans\"", "otlp"), ("\"spans\"", "jaeger")] {
-        let is_there = text.trim_start().starts_with('{') && head.contains(mark);
-        if is_there && (preset == "otlp" || head.contains("\"data\"")) {
-            description.insert("extends".to_owned(), json!(preset));
-            return Ok(None);
-        }
+    if let Some(preset) = detect::preset(text.as_bytes()) {
+        description.insert("extends".to_owned(), json!(preset));
+        return Ok(None);
     }
     let mut records = Vec::new();
     if text.trim_start().starts_with('[') {
@@ -286,6 +283,29 @@ fn list_of_objects(object: &Object, path: &str, depth: usize) -> Option<String> 
             _ => None,
         }
     })
+}
+
+/// Returns the first rows of a file with typed columns.
+#[cfg(feature = "_columns")]
+fn of_columns(mut content: &[u8]) -> Result<Vec<Object>, CodecError> {
+    let mut table = super::column_table(&mut content)?;
+    let wanted = vec![true; table.names().len()];
+    let mut records = Vec::new();
+    let mut is_enough = false;
+    let read = table.each(&wanted, &mut |batch| {
+        for (row, number) in (0..batch.rows.min(MOST_RECORDS)).zip(batch.first..) {
+            records.push(batch.object(row).map_err(|message| CodecError::at(number, message))?);
+        }
+        // The first rows are enough.
+        is_enough = true;
+        Err(CodecError::whole_file(""))
+    });
+    if is_enough { Ok(records) } else { read.map(|()| records) }
+}
+
+#[cfg(not(feature = "_columns"))]
+fn of_columns(_: &[u8]) -> Result<Vec<Object>, CodecError> {
+    Err(CodecError::whole_file(super::super::NO_COLUMNS))
 }
 
 fn of_table(text: &str, description: &mut Map<String, Json>) -> Result<Vec<Object>, CodecError> {

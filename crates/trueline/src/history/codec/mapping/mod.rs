@@ -59,8 +59,8 @@
 //! parentheses. A path alone holds if its value exists and is neither null nor false.
 //!
 //! `records = "data[].spans[]"` is the path to the records of JSON documents. `format = "csv"` is for tables, whose
-//! columns are fields; set `separator` and `header` if the file does not show them. Parquet files are recognized by their
-//! first bytes; `format = "parquet"` accepts nothing else. `values = "otlp"` is for
+//! columns are fields; set `separator` and `header` if the file does not show them. Parquet and Arrow files are recognized by
+//! their first bytes; `format = "parquet"` and `format = "arrow"` accept nothing else. `values = "otlp"` is for
 //! OpenTelemetry's values, which are objects, and `values = "text"` for values that are all texts. `extends = "otlp"`
 //! starts from a [preset](Mapping::preset).
 //!
@@ -80,14 +80,19 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::super::{RawHistory, Value};
+#[cfg(feature = "arrow")]
+use super::arrow;
+#[cfg(feature = "_columns")]
+use super::columns::{Batch, Cell, Table as ColumnTable};
 use super::field::{Names, Parsed, Unfit, quoted, shorten, wrong};
+use super::fields::Fields;
 use super::intake::{Intake, Taken};
 use super::json::{self, Node, Object, syntax_message};
-use super::jsonl::{Fields, File};
+use super::jsonl::File;
 use super::lines::Lines;
 #[cfg(feature = "parquet")]
-use super::parquet::{Cell, FlatRow, Rows};
-#[cfg(feature = "parquet")]
+use super::parquet;
+#[cfg(feature = "_columns")]
 use super::quick::{Quick, Scalar};
 use super::survey::{Remarks, Trap};
 use super::{CodecError, LONGEST_LINE, detect, document, table};
@@ -118,7 +123,7 @@ pub struct Mapping {
     table: Option<Table>,
     /// Whether fields that are not mapped have the names of trueline's format.
     same_names: bool,
-    /// Whether the file must have typed columns, as Parquet has.
+    /// Whether the file must have typed columns, as Parquet and Arrow have.
     has_columns: bool,
 }
 
@@ -211,11 +216,11 @@ impl Mapping {
         if mapping.same_names { Ok(mapping) } else { mapping.complete() }
     }
 
-    /// Returns the mapping of a format that many tools write: `csv`, `parquet`, `otlp` or `jaeger`.
+    /// Returns the mapping of a format that many tools write: `csv`, `parquet`, `arrow`, `otlp` or `jaeger`.
     ///
     /// - `csv`: a table, separated by commas, tabs, semicolons or vertical bars, whose columns have the names of
     ///   [`jsonl`](super::jsonl)'s fields.
-    /// - `parquet`: a Parquet file whose columns have these names.
+    /// - `parquet` and `arrow`: a Parquet or Arrow file whose columns have these names.
     /// - `otlp`: OpenTelemetry's spans, as `ExportTraceServiceRequest` in JSON, one or more in a file. A span is an
     ///   operation: its attribute `f` or its name is the name of the operation, and its attributes `key`, `value`,
     ///   `result`, `object` and `process` are the other fields. A span with an error has an unknown outcome.
@@ -245,8 +250,8 @@ impl Mapping {
         Self { table: Some(Table::default()), values: Values::Text, same_names: true, ..Self::default() }
     }
 
-    /// Returns the preset for Parquet.
-    pub(super) fn parquet() -> Self {
+    /// Returns the preset for Parquet and Arrow.
+    pub(super) fn columns() -> Self {
         Self { same_names: true, has_columns: true, ..Self::default() }
     }
 
@@ -305,10 +310,10 @@ impl Mapping {
                         self.table.get_or_insert_default();
                         self.values = Values::Text;
                     }
-                    "parquet" => self.has_columns = true,
+                    "parquet" | "arrow" => self.has_columns = true,
                     other => {
                         return Err(format!(
-                            "`{}` is not a format of records; write json, csv or parquet",
+                            "`{}` is not a format of records; write json, csv, parquet or arrow",
                             quoted(other)
                         ));
                     }
@@ -385,6 +390,7 @@ impl Mapping {
 
     /// Returns whether every operation has the process that its record names. Otherwise, some operations may be
     /// assigned to processes of their own.
+    #[doc(hidden)]
     pub fn names_processes(&self) -> bool {
         self.same_names || self.has("process")
     }
@@ -429,18 +435,26 @@ impl Mapping {
         file: File<'_, I>,
         warnings: &mut Vec<String>,
     ) -> Result<Taken<I>, CodecError> {
-        let is_parquet = loop {
+        let start = loop {
             match input.fill_buf() {
-                Ok(start) => break start.starts_with(detect::PARQUET),
+                Ok(start) => break start,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(CodecError::io(0, error)),
             }
         };
-        if is_parquet {
-            return self.read_parquet(input, skew, file, warnings);
+        if detect::has_columns(start) {
+            #[cfg(feature = "_columns")]
+            return self.read_columns(&mut *column_table(&mut input)?, skew, file, warnings);
+            #[cfg(not(feature = "_columns"))]
+            return Err(CodecError::whole_file(super::NO_COLUMNS));
+        }
+        if start.starts_with(detect::FEATHER_1) {
+            return Err(CodecError::whole_file(
+                "this is a file of Feather version 1, which is not supported; write it as version 2, which is Arrow IPC, or as Parquet",
+            ));
         }
         if self.has_columns {
-            return Err(CodecError::whole_file("this is not a Parquet file; give one, or another format"));
+            return Err(CodecError::whole_file("this is not a Parquet or Arrow file; give one, or another format"));
         }
         if let Some(table) = &self.table {
             return self.read_table(table, input, skew, file, warnings);
@@ -481,56 +495,39 @@ impl Mapping {
         reader.finish(skew, warnings)
     }
 
-    #[cfg(not(feature = "parquet"))]
-    fn read_parquet<I: Intake>(
+    /// Reads the rows of a table whose columns have types.
+    #[cfg(feature = "_columns")]
+    fn read_columns<I: Intake>(
         &self,
-        _: impl BufRead,
-        _: i64,
-        _: File<'_, I>,
-        _: &mut Vec<String>,
-    ) -> Result<Taken<I>, CodecError> {
-        Err(CodecError::whole_file(super::NO_PARQUET))
-    }
-
-    /// Reads the rows of a Parquet file.
-    #[cfg(feature = "parquet")]
-    fn read_parquet<I: Intake>(
-        &self,
-        mut input: impl BufRead,
+        table: &mut dyn ColumnTable,
         skew: i64,
         file: File<'_, I>,
         warnings: &mut Vec<String>,
     ) -> Result<Taken<I>, CodecError> {
-        // The description of the columns is at the end of the file.
-        let mut content = Vec::new();
-        input.read_to_end(&mut content).map_err(|error| CodecError::io(0, error))?;
-        let rows = Rows::open(content)?;
-        let mut named = self.with_columns(&rows.columns())?;
+        let columns = table.names();
+        let mut named = self.with_columns(&columns)?;
         named.values = Values::Typed;
-        let is_surveyed = file.is_surveyed();
-        let mut reader = Reader::new(&named, file);
-        if !rows.is_flat() {
-            rows.each(&mut |number, record| reader.add(number, Place { record: &record, around: &[] }))?;
-            return reader.finish(skew, warnings);
-        }
         // Rows of the usual form are added without an object for each.
-        let columns = rows.columns();
-        let slots = columns.iter().enumerate().filter_map(|(column, name)| Some((Quick::field(name)?, column)));
-        let slots: Vec<(u16, usize)> = slots.collect();
-        let is_plain = !is_surveyed && named.has_only_same_names();
-        let mut names = Names::default();
-        rows.each_flat(&mut |number, row| {
-            if is_plain && reader.add_quickly(number, row, &slots)? {
-                return Ok(());
+        let is_plain = !file.is_surveyed() && named.has_only_same_names();
+        let mut reader = Reader::new(&named, file);
+        let slots: Vec<Option<u16>> = columns.iter().map(|name| Quick::field(name)).collect();
+        let wanted: Vec<bool> = slots.iter().map(|slot| !is_plain || slot.is_some()).collect();
+        let slots: Vec<(u16, usize)> = slots.into_iter().zip(0..).filter_map(|(slot, at)| Some((slot?, at))).collect();
+        table.each(&wanted, &mut |batch| {
+            for (row, number) in (0..batch.rows).zip(batch.first..) {
+                if is_plain && reader.add_quickly(number, batch, row, &slots)? {
+                    continue;
+                }
+                let record = batch.object(row).map_err(|message| CodecError::at(number, message))?;
+                reader.add(number, Place { record: &record, around: &[] })?;
             }
-            let record = row.object(&mut names).map_err(|message| CodecError::at(number, message))?;
-            reader.add(number, Place { record: &record, around: &[] })
+            Ok(())
         })?;
         reader.finish(skew, warnings)
     }
 
     /// Returns whether every field is that of the same name, unchanged.
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "_columns")]
     fn has_only_same_names(&self) -> bool {
         let Self { fields, rules, types, functions, scale, unit, same_names, .. } = self;
         let is_same = |(ours, source): &(&'static str, Source)| *source == Source::same_name(ours);
@@ -615,6 +612,27 @@ impl Mapping {
     }
 }
 
+/// Opens a Parquet or Arrow file.
+#[cfg(feature = "_columns")]
+fn column_table<'i>(input: &'i mut dyn BufRead) -> Result<Box<dyn ColumnTable + 'i>, CodecError> {
+    let start = input.fill_buf().map_err(|error| CodecError::io(0, error))?;
+    if start.starts_with(detect::PARQUET) {
+        #[cfg(not(feature = "parquet"))]
+        return Err(CodecError::whole_file(super::NO_PARQUET));
+        #[cfg(feature = "parquet")]
+        {
+            // The description of the columns is at the end of the file.
+            let mut content = Vec::new();
+            input.read_to_end(&mut content).map_err(|error| CodecError::io(0, error))?;
+            return Ok(Box::new(parquet::Rows::open(content)?));
+        }
+    }
+    #[cfg(not(feature = "arrow"))]
+    return Err(CodecError::whole_file(super::NO_ARROW));
+    #[cfg(feature = "arrow")]
+    Ok(Box::new(arrow::Rows::open(input)?))
+}
+
 /// Reads records one after the other.
 struct Reader<'m, 'r, I: Intake> {
     mapping: &'m Mapping,
@@ -642,25 +660,30 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
 
     /// Adds a row whose columns have trueline's names, if it has the usual form; `slots` has the fields and their columns.
     /// Returns whether it was added. The result is the same as that of [`add`](Self::add).
-    #[cfg(feature = "parquet")]
-    fn add_quickly(&mut self, line: u32, row: &FlatRow<'_>, slots: &[(u16, usize)]) -> Result<bool, CodecError> {
+    #[cfg(feature = "_columns")]
+    fn add_quickly(
+        &mut self,
+        line: u32,
+        batch: &Batch<'_>,
+        row: usize,
+        slots: &[(u16, usize)],
+    ) -> Result<bool, CodecError> {
         if !self.processes.is_empty() {
             return Ok(false);
         }
         let mut quick = Quick::default();
         for (field, column) in slots {
-            let scalar = match row.cell(*column) {
-                Cell::Null => Scalar::Null,
-                Cell::Bool(bool) => Scalar::Bool(bool),
-                Cell::Int(int) => Scalar::Int(int),
-                Cell::Text(text) if text.is_ascii() => Scalar::Text(text),
-                Cell::Json(text) => match std::str::from_utf8(text).map(json::value) {
-                    Ok(Ok(Ok(value))) => Scalar::Value(value),
-                    _ => return Ok(false),
-                },
-                Cell::Text(_) => return Ok(false),
+            let is_usual = match batch.cell(*column, row) {
+                Cell::Null => {
+                    quick.set_null(*field);
+                    true
+                }
+                Cell::Int(int) => quick.set_int(*field, int),
+                Cell::Other(Ok(Node::Value(Ok(value)))) => quick.set(*field, value),
+                Cell::Bool(bool) => quick.set_bool(*field, bool),
+                Cell::Other(_) => false,
             };
-            if !quick.set(*field, scalar) {
+            if !is_usual {
                 return Ok(false);
             }
         }
@@ -1194,7 +1217,7 @@ mod tests {
                 "`of` in a rule is not a field",
             ),
             (serde_json::json!({"f": "f", "call": "c", "records": "spans"}), "data[].spans[]"),
-            (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json, csv or parquet"),
+            (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json, csv, parquet or arrow"),
             (serde_json::json!({"extends": "zipkin"}), "not a preset; the presets are csv, parquet, otlp, jaeger"),
             (serde_json::json!({"process": "p", "f": "f"}), "neither `type` nor `call`"),
             (serde_json::json!({"process": "p", "f": "f", "type": "t", "call": "c"}), "both `type` and `call`"),

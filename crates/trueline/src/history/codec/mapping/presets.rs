@@ -3,9 +3,10 @@
 use serde_json::{Value as Json, json};
 
 /// The names of the presets, each with a description.
-pub(super) const PRESETS: [(&str, &str); 4] = [
+pub(super) const PRESETS: [(&str, &str); 5] = [
     ("csv", "comma- or tab-separated values whose columns have trueline's names"),
     ("parquet", "Parquet files whose columns have trueline's names"),
+    ("arrow", "Arrow files and streams whose columns have trueline's names"),
     ("otlp", "spans of OpenTelemetry, in JSON"),
     ("jaeger", "spans of Jaeger, in JSON"),
 ];
@@ -16,6 +17,7 @@ pub(super) fn description(name: &str) -> Option<Json> {
     match name {
         "csv" => Some(json!({"format": "csv", "same_names": true})),
         "parquet" => Some(json!({"format": "parquet", "same_names": true})),
+        "arrow" => Some(json!({"format": "arrow", "same_names": true})),
         // https://github.com/open-telemetry/opentelemetry-proto: ExportTraceServiceRequest in JSON.
         "otlp" => Some(json!({
             "records": "resourceSpans[].scopeSpans[].spans[]",

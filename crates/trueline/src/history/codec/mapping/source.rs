@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::super::super::Value;
-use super::super::field::{Parsed, Unfit, quoted, shorten, wrong};
+use super::super::field::{Names, Parsed, Unfit, quoted, shorten, wrong};
 use super::super::json::{self, Node, Object};
 use super::path::{Path, Place, Reached};
 use super::time::{self, Unit};
@@ -55,7 +55,7 @@ pub(super) enum Values {
     /// Each value is an object that names its type, as in OpenTelemetry: `{"intValue":"5"}`.
     Otlp,
     /// The cells of a table with typed columns, in which null means that there is no value.
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "_columns")]
     Typed,
 }
 
@@ -64,7 +64,7 @@ impl Values {
     pub(super) fn has_cells(self) -> bool {
         match self {
             Self::Text => true,
-            #[cfg(feature = "parquet")]
+            #[cfg(feature = "_columns")]
             Self::Typed => true,
             Self::Plain | Self::Otlp => false,
         }
@@ -310,7 +310,7 @@ impl ValueType {
                 Value::Text(text) if text.eq_ignore_ascii_case("false") => Ok(Value::Bool(false)),
                 _ => return refused(&Ok(value), "true or false"),
             },
-            (Self::Json, Ok(Value::Text(text))) => match json::value(&text) {
+            (Self::Json, Ok(Value::Text(text))) => match json::value(&text, &mut Names::default()) {
                 Ok(value) => value,
                 Err(_) => return refused(&Ok(Value::Text(text)), "JSON"),
             },

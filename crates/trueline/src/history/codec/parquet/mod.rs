@@ -8,267 +8,192 @@
 //!
 //! Rows are counted like lines, from 1.
 
+mod pages;
+
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
-use parquet::column::reader::ColumnReader;
+use parquet::basic::Compression;
+use parquet::bloom_filter::Sbbf;
+use parquet::column::page::PageReader;
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
+use parquet::record::reader::{ReaderIter, RowIter, TreeBuilder};
 use parquet::record::{Field, Row};
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::{SchemaDescriptor, Type};
 
 use super::super::{Outcome, RawHistory, Value};
-use super::field::{Names, Parsed, Unfit, named_object, quoted};
-use super::json::{self, Node, Object};
+use super::columns::{self, BATCH, Batch, Cells, Items, Table};
+use super::field::{Names, Unfit, named_object};
+use super::json::{Node, Object};
 use super::{CodecError, DEEPEST_NESTING, jsonl};
+use pages::{Chunk, Kind as PageKind, ZstdPages, as_item};
 
 /// The rows of a file.
 pub(super) struct Rows {
     reader: SerializedFileReader<Bytes>,
+    content: Arc<Bytes>,
     columns: Vec<Column>,
 }
 
 struct Column {
     name: Arc<str>,
-    /// Whether the values are JSON.
-    is_json: bool,
+    /// The type of the values, if it is a simple one.
+    kind: Option<PageKind>,
 }
 
 impl Rows {
     pub(super) fn open(content: Vec<u8>) -> Result<Self, CodecError> {
-        let reader = guarded(|| SerializedFileReader::new(Bytes::from(content)))?;
+        let content = Bytes::from(content);
+        let reader = guarded(|| SerializedFileReader::new(content.clone()))?;
         let schema = reader.metadata().file_metadata().schema();
-        let column = |field: &Arc<parquet::schema::types::Type>| {
-            let info = field.get_basic_info();
-            let is_json = field.is_primitive()
-                && (info.converted_type() == ConvertedType::JSON
-                    || matches!(info.logical_type_ref(), Some(LogicalType::Json)));
-            Column { name: info.name().into(), is_json }
-        };
+        let column = |field: &Arc<Type>| Column { name: field.name().into(), kind: PageKind::of(field) };
         let columns = schema.get_fields().iter().map(column).collect();
-        Ok(Self { reader, columns })
+        Ok(Self { reader, content: Arc::new(content), columns })
     }
+}
 
-    /// Returns the names of the columns.
-    pub(super) fn columns(&self) -> Vec<Arc<str>> {
-        self.columns.iter().map(|column| Arc::clone(&column.name)).collect()
-    }
+/// A group of rows that is being read.
+struct Group {
+    /// The columns whose pages are decoded here.
+    chunks: Vec<Option<Chunk>>,
+    /// All other columns that are wanted, and their rows.
+    others: Vec<Option<Cells>>,
+    rows: Option<ReaderIter>,
+}
 
-    /// Calls `visit` with each row and its number.
-    pub(super) fn each(&self, visit: &mut dyn FnMut(u32, Object) -> Result<(), CodecError>) -> Result<(), CodecError> {
-        let mut names = Names::default();
-        let mut rows = guarded(|| self.reader.get_row_iter(None))?;
-        let mut number = 0_u32;
-        while let Some(row) = guarded(|| rows.next().transpose())? {
-            number = number.checked_add(1).ok_or_else(|| CodecError::at(number, "too many rows; split the file"))?;
-            let mut fields = Vec::with_capacity(self.columns.len());
-            for (column, (_, field)) in self.columns.iter().zip(row.into_columns()) {
-                let node = column.node(field, &mut names).map_err(|message| CodecError::at(number, message))?;
-                fields.push((Arc::clone(&column.name), node));
+impl Group {
+    fn open(table: &Rows, group: usize, wanted: &[bool], names: &mut Names) -> Result<Self, ParquetError> {
+        let group = Compressed { group: table.reader.get_row_group(group)?, content: Arc::clone(&table.content) };
+        let schema = table.reader.metadata().file_metadata().schema();
+        let (mut chunks, mut others, mut fields) = (Vec::new(), Vec::new(), Vec::new());
+        // The number of the first column of each field: groups consist of several.
+        let mut leaf = 0;
+        for ((column, field), wanted) in table.columns.iter().zip(schema.get_fields()).zip(wanted) {
+            let chunk = match column.kind {
+                Some(kind) if *wanted => {
+                    let open = || group.get_column_page_reader(leaf);
+                    Chunk::open(&column.name, kind, group.metadata().column(leaf), open, names)?
+                }
+                _ => None,
+            };
+            let is_other = *wanted && chunk.is_none();
+            others.push(is_other.then(|| Cells::new(Items::Others(Vec::new()))));
+            if is_other {
+                fields.push(Arc::clone(field));
             }
-            visit(number, Object::of_row(fields))?;
+            chunks.push(chunk);
+            leaf += leaves(field);
+        }
+        let rows = if fields.is_empty() {
+            None
+        } else {
+            let projection = Type::group_type_builder(schema.name()).with_fields(fields).build()?;
+            let projection = Arc::new(SchemaDescriptor::new(Arc::new(projection)));
+            Some(TreeBuilder::new().as_iter(projection, &group)?)
+        };
+        Ok(Self { chunks, others, rows })
+    }
+
+    /// Decodes the next rows.
+    fn next(&mut self, columns: &[Column], rows: usize, names: &mut Names) -> Result<(), ParquetError> {
+        for chunk in self.chunks.iter_mut().flatten() {
+            chunk.next(rows, names)?;
+        }
+        let Some(iterator) = &mut self.rows else { return Ok(()) };
+        self.others.iter_mut().flatten().for_each(|cells| cells.clear(0));
+        for place in 0..u32::try_from(rows).unwrap_or_default() {
+            let row = iterator
+                .next()
+                .transpose()?
+                .ok_or_else(|| ParquetError::EOF("a column with too few rows".to_owned()))?;
+            let others =
+                self.others.iter_mut().zip(columns).filter_map(|(cells, column)| Some((cells.as_mut()?, column)));
+            for ((cells, column), (_, field)) in others.zip(row.into_columns()) {
+                let Items::Others(items) = &mut cells.items else { continue };
+                let node = node(field, names, DEEPEST_NESTING);
+                items.push(as_item(node, column.kind, &column.name, names));
+                cells.places.push(place);
+            }
         }
         Ok(())
     }
 }
 
-/// A cell of a column without groups and lists.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Cell<'a> {
-    Null,
-    Bool(bool),
-    Int(i64),
-    Text(&'a [u8]),
-    Json(&'a [u8]),
+/// Returns the number of columns that a field consists of.
+fn leaves(field: &Type) -> usize {
+    if field.is_group() { field.get_fields().iter().map(|field| leaves(field)).sum() } else { 1 }
 }
 
-/// The number of rows that are decoded at once.
-const BATCH: usize = 1 << 12;
-
-/// The place of a cell that is null.
-const NO_PLACE: u32 = u32::MAX;
-
-/// A batch of a column.
-struct Batch {
-    reader: ColumnReader,
-    is_json: bool,
-    /// The level of a value that is not null.
-    there: i16,
-    levels: Vec<i16>,
-    /// For each row, the place of its value.
-    places: Vec<u32>,
-    bools: Vec<bool>,
-    shorts: Vec<i32>,
-    ints: Vec<i64>,
-    texts: Vec<ByteArray>,
+/// A group of rows whose columns may be compressed with zstd.
+struct Compressed<'r> {
+    group: Box<dyn RowGroupReader + 'r>,
+    content: Arc<Bytes>,
 }
 
-impl Batch {
-    fn new(reader: ColumnReader, is_json: bool, there: i16) -> Self {
-        Self {
-            reader,
-            is_json,
-            there,
-            levels: Vec::new(),
-            places: Vec::new(),
-            bools: Vec::new(),
-            shorts: Vec::new(),
-            ints: Vec::new(),
-            texts: Vec::new(),
+impl RowGroupReader for Compressed<'_> {
+    fn metadata(&self) -> &RowGroupMetaData {
+        self.group.metadata()
+    }
+
+    fn num_columns(&self) -> usize {
+        self.group.num_columns()
+    }
+
+    fn get_column_page_reader(&self, index: usize) -> Result<Box<dyn PageReader>, ParquetError> {
+        let rows = usize::try_from(self.metadata().num_rows())?;
+        match ZstdPages::open(&self.content, self.metadata().column(index), rows)? {
+            Some(pages) => Ok(Box::new(pages)),
+            None => self.group.get_column_page_reader(index),
         }
     }
 
-    /// Decodes the next rows, and returns their number.
-    fn next(&mut self) -> Result<usize, ParquetError> {
-        let Self { reader, levels, places, there, bools, shorts, ints, texts, .. } = self;
-        levels.clear();
-        places.clear();
-        bools.clear();
-        shorts.clear();
-        ints.clear();
-        texts.clear();
-        let defined = Some(&mut *levels);
-        let (rows, values, _) = match reader {
-            ColumnReader::BoolColumnReader(reader) => reader.read_records(BATCH, defined, None, bools)?,
-            ColumnReader::Int32ColumnReader(reader) => reader.read_records(BATCH, defined, None, shorts)?,
-            ColumnReader::Int64ColumnReader(reader) => reader.read_records(BATCH, defined, None, ints)?,
-            ColumnReader::ByteArrayColumnReader(reader) => reader.read_records(BATCH, defined, None, texts)?,
-            _ => return Err(ParquetError::General("a column of another type".to_owned())),
-        };
-        let mut next = 0;
-        if *there == 0 {
-            places.extend(0..u32::try_from(rows).unwrap_or(0));
-        }
-        places.extend(levels.iter().map(|level| if level == there { (next, next += 1).0 } else { NO_PLACE }));
-        if places.len() != rows || (next > 0 && next as usize != values) {
-            return Err(ParquetError::General("the levels of a column do not fit its values".to_owned()));
-        }
-        Ok(rows)
+    fn get_column_bloom_filter(&self, index: usize) -> Option<&Sbbf> {
+        self.group.get_column_bloom_filter(index)
     }
 
-    fn cell(&self, row: usize) -> Cell<'_> {
-        let place = match self.places[row] {
-            NO_PLACE => return Cell::Null,
-            place => place as usize,
-        };
-        match &self.reader {
-            ColumnReader::BoolColumnReader(_) => Cell::Bool(self.bools[place]),
-            ColumnReader::Int32ColumnReader(_) => Cell::Int(self.shorts[place].into()),
-            ColumnReader::Int64ColumnReader(_) => Cell::Int(self.ints[place]),
-            _ if self.is_json => Cell::Json(self.texts[place].data()),
-            _ => Cell::Text(self.texts[place].data()),
-        }
+    fn get_row_iter(&self, projection: Option<Type>) -> Result<RowIter<'_>, ParquetError> {
+        RowIter::from_row_group(projection, self)
     }
 }
 
-/// A row of columns without groups and lists.
-pub(super) struct FlatRow<'r> {
-    columns: &'r [Column],
-    batches: &'r [Batch],
-    row: usize,
-}
-
-impl FlatRow<'_> {
-    pub(super) fn cell(&self, column: usize) -> Cell<'_> {
-        self.batches[column].cell(self.row)
+impl Table for Rows {
+    fn names(&self) -> Vec<Arc<str>> {
+        self.columns.iter().map(|column| Arc::clone(&column.name)).collect()
     }
 
-    /// Returns all cells, or a message.
-    pub(super) fn object(&self, names: &mut Names) -> Result<Object, String> {
-        let mut fields = Vec::with_capacity(self.columns.len());
-        for (index, column) in self.columns.iter().enumerate() {
-            let field = match self.cell(index) {
-                Cell::Null => Field::Null,
-                Cell::Bool(bool) => Field::Bool(bool),
-                Cell::Int(int) => Field::Long(int),
-                Cell::Text(text) | Cell::Json(text) => Field::Bytes(ByteArray::from(text.to_vec())),
-            };
-            fields.push((Arc::clone(&column.name), column.node(field, names)?));
-        }
-        Ok(Object::of_row(fields))
-    }
-}
-
-impl Column {
-    /// Converts a cell, or returns a message.
-    fn node(&self, field: Field, names: &mut Names) -> Result<Node, String> {
-        let name = || quoted(&self.name);
-        match node(field, names, DEEPEST_NESTING) {
-            Node::Value(Ok(Value::Text(text))) if self.is_json => json::value(&text).map(Node::Value).map_err(|error| {
-                format!(
-                    "the column `{}` has the type JSON, but this is not JSON ({error}); correct it, or store it as text",
-                    name()
-                )
-            }),
-            field => Ok(field),
-        }
-    }
-}
-
-impl Rows {
-    /// Returns whether all columns have simple types, so that [`each_flat`](Self::each_flat) can read them.
-    pub(super) fn is_flat(&self) -> bool {
-        let schema = self.reader.metadata().file_metadata().schema();
-        schema.get_fields().iter().all(|field| {
-            let info = field.get_basic_info();
-            let is_plain = match info.converted_type() {
-                ConvertedType::NONE => {
-                    matches!(info.logical_type_ref(), None | Some(LogicalType::String | LogicalType::Json))
-                }
-                ConvertedType::UTF8 | ConvertedType::JSON | ConvertedType::ENUM => true,
-                ConvertedType::INT_8 | ConvertedType::INT_16 | ConvertedType::INT_32 | ConvertedType::INT_64 => true,
-                _ => false,
-            };
-            let has_simple_type = |physical| {
-                matches!(physical, Physical::BOOLEAN | Physical::INT32 | Physical::INT64 | Physical::BYTE_ARRAY)
-            };
-            field.is_primitive()
-                && is_plain
-                && has_simple_type(field.get_physical_type())
-                && (!info.has_repetition() || info.repetition() != Repetition::REPEATED)
-        })
-    }
-
-    /// Calls `visit` with each row and its number, if the file [is flat](Self::is_flat).
-    pub(super) fn each_flat(
-        &self,
-        visit: &mut dyn FnMut(u32, &FlatRow<'_>) -> Result<(), CodecError>,
+    fn each(
+        &mut self,
+        wanted: &[bool],
+        visit: &mut dyn FnMut(&Batch<'_>) -> Result<(), CodecError>,
     ) -> Result<(), CodecError> {
-        let mut number = 0_u32;
-        for group in 0..self.reader.num_row_groups() {
-            let group = guarded(|| self.reader.get_row_group(group))?;
-            let mut batches = Vec::new();
-            for (index, column) in self.columns.iter().enumerate() {
-                let there = group.metadata().column(index).column_descr().max_def_level();
-                let reader = guarded(|| group.get_column_reader(index))?;
-                batches.push(Batch::new(reader, column.is_json, there));
-            }
-            loop {
-                let mut rows = None;
-                for batch in &mut batches {
-                    let decoded = guarded(|| batch.next())?;
-                    if *rows.get_or_insert(decoded) != decoded {
-                        return Err(CodecError::whole_file(
-                            "this is not a valid Parquet file, because its columns have different lengths; write it again",
-                        ));
-                    }
-                }
-                let rows = rows.unwrap_or(0);
-                for row in 0..rows {
-                    number =
-                        number.checked_add(1).ok_or_else(|| CodecError::at(number, "too many rows; split the file"))?;
-                    visit(number, &FlatRow { columns: &self.columns, batches: &batches, row })?;
-                }
-                if rows < BATCH {
-                    break;
-                }
+        let column_names = self.names();
+        let nothing = Cells::new(Items::Others(Vec::new()));
+        let mut names = Names::default();
+        let mut first = 1_u32;
+        for index in 0..self.reader.num_row_groups() {
+            let mut left = guarded(|| Ok(usize::try_from(self.reader.metadata().row_group(index).num_rows())?))?;
+            let mut group = guarded(|| Group::open(self, index, wanted, &mut names))?;
+            while left > 0 {
+                let rows = left.min(BATCH);
+                left -= rows;
+                guarded(|| group.next(&self.columns, rows, &mut names))?;
+                let columns = group.chunks.iter().zip(&group.others);
+                let columns = columns.map(|(chunk, other)| chunk.as_ref().map(Chunk::cells).or(other.as_ref()));
+                let columns = columns.map(|cells| cells.unwrap_or(&nothing)).collect();
+                visit(&Batch { names: &column_names, columns, first, rows })?;
+                let count = u32::try_from(rows).ok();
+                first = count
+                    .and_then(|count| first.checked_add(count))
+                    .ok_or_else(|| CodecError::at(first, "too many rows; split the file"))?;
             }
         }
         Ok(())
@@ -282,10 +207,12 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Codec
         Ok(Ok(done)) => return Ok(done),
         // A compression that is not supported is an error of the general kind.
         Ok(Err(ParquetError::NYI(what) | ParquetError::General(what)))
-            if what.contains("not implemented") || what.starts_with("Disabled feature") =>
+            if what.contains("not implemented")
+                || what.contains("not supported")
+                || what.starts_with("Disabled feature") =>
         {
             format!(
-                "this Parquet file has something that is not supported ({what}); write it with the compression none, snappy, gzip or lz4"
+                "this Parquet file has something that is not supported ({what}); write it with the compression none, snappy, gzip, lz4 or zstd"
             )
         }
         Ok(Err(error)) => format!("this is not a complete Parquet file ({error}); write it again"),
@@ -296,10 +223,10 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Codec
 
 /// Converts a field, with groups and lists nested at most `depth` deep.
 fn node(field: Field, names: &mut Names, depth: usize) -> Node {
-    let int = |int: i64| Ok(Value::Int(int));
-    let value: Parsed = match field {
-        Field::Null => Ok(Value::Null),
-        Field::Bool(bool) => Ok(Value::Bool(bool)),
+    let int = |int: i64| Node::Value(Ok(Value::Int(int)));
+    match field {
+        Field::Null => Node::Value(Ok(Value::Null)),
+        Field::Bool(bool) => Node::Value(Ok(Value::Bool(bool))),
         Field::Byte(number) => int(number.into()),
         Field::Short(number) => int(number.into()),
         Field::Int(number) | Field::Date(number) => int(number.into()),
@@ -307,45 +234,31 @@ fn node(field: Field, names: &mut Names, depth: usize) -> Node {
         Field::UByte(number) => int(number.into()),
         Field::UShort(number) => int(number.into()),
         Field::UInt(number) => int(number.into()),
-        Field::ULong(number) => {
-            i64::try_from(number).map(Value::Int).map_err(|_| Unfit::Big(Some(number.to_string().into())))
-        }
-        Field::Float16(number) => Err(Unfit::Fraction(number.to_f64())),
-        Field::Float(number) => Err(Unfit::Fraction(number.into())),
-        Field::Double(number) => Err(Unfit::Fraction(number)),
-        Field::TimeMillis(time) => nanoseconds(time.into(), 1_000_000),
-        Field::TimestampMillis(time) => nanoseconds(time, 1_000_000),
-        Field::TimeMicros(time) | Field::TimestampMicros(time) => nanoseconds(time, 1_000),
-        Field::Str(text) => Ok(Value::Text(names.get(&text))),
-        Field::Bytes(bytes) => match std::str::from_utf8(bytes.data()) {
-            Ok(text) => Ok(Value::Text(names.get(text))),
-            Err(_) => Err(Unfit::Other("bytes that are not text")),
-        },
-        Field::Decimal(_) => Err(Unfit::Other("a decimal number")),
-        Field::Group(_) | Field::ListInternal(_) | Field::MapInternal(_) if depth == 0 => Err(Unfit::Deep),
-        Field::Group(row) => return Node::Object(group(row, names, depth)),
+        Field::ULong(number) => columns::unsigned(number),
+        Field::Float16(number) => Node::Value(Err(Unfit::Fraction(number.to_f64()))),
+        Field::Float(number) => Node::Value(Err(Unfit::Fraction(number.into()))),
+        Field::Double(number) => Node::Value(Err(Unfit::Fraction(number))),
+        Field::TimeMillis(time) => columns::time(time.into(), 1_000_000),
+        Field::TimestampMillis(time) => columns::time(time, 1_000_000),
+        Field::TimeMicros(time) | Field::TimestampMicros(time) => columns::time(time, 1_000),
+        Field::Str(text) => Node::Value(Ok(Value::Text(names.get(&text)))),
+        Field::Bytes(bytes) => columns::text(bytes.data(), names),
+        Field::Decimal(_) => Node::Value(Err(Unfit::Other("a decimal number"))),
+        Field::Group(_) | Field::ListInternal(_) | Field::MapInternal(_) if depth == 0 => Node::Value(Err(Unfit::Deep)),
+        Field::Group(row) => Node::Object(group(row, names, depth)),
         Field::ListInternal(list) => {
             let items = list.elements().iter().cloned().map(|item| node(item, names, depth - 1));
-            return listed(items.collect());
+            columns::list(items.collect())
         }
         Field::MapInternal(map) => {
             let mut pairs = Vec::new();
             for (key, value) in map.entries() {
                 let pair = [key.clone(), value.clone()].map(|item| node(item, names, depth - 1));
-                pairs.push(listed(pair.into()));
+                pairs.push(columns::list(pair.into()));
             }
-            return listed(pairs);
+            columns::list(pairs)
         }
-    };
-    Node::Value(value)
-}
-
-/// Returns the node of a list.
-fn listed(items: Vec<Node>) -> Node {
-    if items.iter().all(|item| matches!(item, Node::Value(Ok(_)))) {
-        return Node::Value(items.into_iter().map(Node::into_value).collect());
     }
-    Node::List(items)
 }
 
 fn group(row: Row, names: &mut Names, depth: usize) -> Object {
@@ -354,10 +267,6 @@ fn group(row: Row, names: &mut Names, depth: usize) -> Object {
         fields.push((names.get(&name), node(field, names, depth - 1)));
     }
     Object::of_row(fields)
-}
-
-fn nanoseconds(time: i64, unit: i64) -> Parsed {
-    time.checked_mul(unit).map(Value::Int).ok_or(Unfit::Big(None))
 }
 
 /// The type of a column that is written.
@@ -435,7 +344,12 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
         }
     }
     schema += "}";
-    let content = write_columns(&schema, &written, operations.len()).map_err(io::Error::other)?;
+    let mut properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+    // No time occurs twice, or only few do.
+    for times in ["call", "return", "version"] {
+        properties = properties.set_column_dictionary_enabled(times.into(), false);
+    }
+    let content = write_columns(&schema, &written, operations.len(), properties.build()).map_err(io::Error::other)?;
     output.write_all(&content)?;
     output.flush()
 }
@@ -445,9 +359,9 @@ fn write_columns(
     schema: &str,
     columns: &[(&dyn Fn(usize) -> Value, Kind)],
     rows: usize,
+    properties: WriterProperties,
 ) -> Result<Vec<u8>, ParquetError> {
     let schema = Arc::new(parse_message_type(schema)?);
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut content = Vec::new();
     let mut file = SerializedFileWriter::new(&mut content, schema, Arc::new(properties))?;
     let mut start = 0;
@@ -462,6 +376,11 @@ fn write_columns(
             match column.untyped() {
                 ColumnWriter::Int64ColumnWriter(writer) => {
                     let ints: Vec<i64> = there.filter_map(Value::as_int).collect();
+                    writer.write_batch(&ints, Some(&levels), None)?;
+                }
+                ColumnWriter::Int32ColumnWriter(writer) => {
+                    let short = |value: &Value| i32::try_from(value.as_int()?).ok();
+                    let ints: Vec<i32> = there.filter_map(short).collect();
                     writer.write_batch(&ints, Some(&levels), None)?;
                 }
                 ColumnWriter::BoolColumnWriter(writer) => {
@@ -489,13 +408,18 @@ fn write_columns(
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use parquet::basic::Encoding;
+    use parquet::file::properties::WriterVersion;
+
     use super::*;
     use crate::drive::Random;
     use crate::history::codec::{self, Format, Mapping, Target};
 
     /// Writes rows with this schema, by the writer of the same crate that reads them.
     fn file(schema: &str, columns: &[(&dyn Fn(usize) -> Value, Kind)], rows: usize) -> Vec<u8> {
-        write_columns(schema, columns, rows).expect("to memory")
+        write_columns(schema, columns, rows, WriterProperties::default()).expect("to memory")
     }
 
     const EVENTS: &str = r#"{"process":0,"type":"invoke","f":"write","value":[1,["two",true,null]],"key":"k"}
@@ -586,17 +510,91 @@ mod tests {
         assert_eq!(bytes, Err(Unfit::Other("bytes that are not text")));
     }
 
+    /// Reads all rows, with the decoder of the module `pages` or without it.
+    fn shown(content: &[u8], is_decoded_here: bool) -> (Vec<String>, usize) {
+        let mut rows = Rows::open(content.to_vec()).expect("a file");
+        if !is_decoded_here {
+            rows.columns.iter_mut().for_each(|column| column.kind = None);
+        }
+        let here = rows.columns.iter().filter(|column| column.kind.is_some()).count();
+        let mut shown = Vec::new();
+        let wanted = vec![true; rows.columns.len()];
+        let read = rows.each(&wanted, &mut |batch| {
+            shown.extend((0..batch.rows).map(|row| format!("{} {:?}", batch.first + row as u32, batch.object(row))));
+            Ok(())
+        });
+        read.unwrap_or_else(|error| panic!("{error}"));
+        (shown, here)
+    }
+
+    #[test]
+    fn both_decoders_agree() {
+        let schema = "message m { REQUIRED INT64 a; OPTIONAL INT64 b; OPTIONAL INT32 c; OPTIONAL BYTE_ARRAY d (UTF8); \
+                      REQUIRED BYTE_ARRAY e; OPTIONAL BOOLEAN f; OPTIONAL INT64 g (TIMESTAMP(MICROS,true)); \
+                      REQUIRED INT64 h (INTEGER(64,false)); }";
+        for seed in 0..40 {
+            let mut random = Random::new(seed);
+            let (range, nulls) = ([2, 30, 1_000_000][seed as usize % 3], random.below(3));
+            let rows = random.below(6_000) as usize;
+            let numbers: Vec<Value> = (0..rows * 8).map(|_| Value::Int(random.below(range).into())).collect();
+            let there: Vec<bool> = (0..rows * 8).map(|_| nulls == 0 || random.below(nulls + 1) > 0).collect();
+            let number = |column: usize, row: usize| numbers[column * rows + row].clone();
+            let optional = |column: usize, row: usize| {
+                if there[column * rows + row] { number(column, row) } else { Value::Null }
+            };
+            let text = |value: Value| if value.is_null() { value } else { Value::from(&*format!("v{value}\u{e9}")) };
+            let bit = |value: Value| if value.is_null() { value } else { Value::Bool(value.as_int() > Some(0)) };
+            let columns: [(&dyn Fn(usize) -> Value, Kind); 8] = [
+                (&|row| number(0, row), Kind::Int),
+                (&|row| optional(1, row), Kind::Int),
+                (&|row| optional(2, row), Kind::Int),
+                (&|row| text(optional(3, row)), Kind::Text),
+                (&|row| text(number(4, row)), Kind::Text),
+                (&|row| bit(optional(5, row)), Kind::Bool),
+                (&|row| optional(6, row), Kind::Int),
+                (&|row| number(7, row), Kind::Int),
+            ];
+            let properties = WriterProperties::builder()
+                .set_dictionary_enabled(seed % 4 > 0)
+                .set_dictionary_page_size_limit([1 << 20, 500][seed as usize / 4 % 2])
+                .set_data_page_row_count_limit([1 << 20, 700][seed as usize / 8 % 2])
+                .set_write_batch_size(100)
+                .set_writer_version([WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0][seed as usize / 16 % 2])
+                .set_compression([Compression::UNCOMPRESSED, Compression::LZ4_RAW][seed as usize % 2])
+                .set_column_encoding("a".into(), Encoding::PLAIN)
+                .build();
+            let content = write_columns(schema, &columns, rows, properties).expect("to memory");
+            let (here, there) = (shown(&content, true), shown(&content, false));
+            assert_eq!((here.1, there.1), (8, 0));
+            assert_eq!(here.0, there.0, "seed {seed}");
+            assert_eq!(here.0.len(), rows);
+        }
+    }
+
     /// Changes bytes of a valid file at random: the result must be a history or an error.
     #[test]
     fn no_input_panics() {
         let history = codec::read(EVENTS.as_bytes(), Format::Jsonl).expect("a history");
         let mut written = Vec::new();
         codec::write(&history, Target::Parquet, &mut written).expect("it can hold it");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/foreign");
+        let samples = ["pyarrow-zstd", "pyarrow-lists", "polars", "duckdb"];
+        let read = |name| std::fs::read(folder.join(format!("{name}.parquet"))).expect("it is part of the project");
+        for (written, worst) in std::iter::once((written, 100)).chain(samples.map(|name| (read(name), 20))) {
+            changed(&written, worst);
+        }
+        let error = codec::read(&b"{}"[..], Format::Parquet).expect_err("it is JSON");
+        assert!(error.to_string().contains("not a Parquet or Arrow file"), "{error}");
+    }
+
+    /// Changes bytes of a file at random, and expects at least this many errors.
+    fn changed(written: &[u8], worst: u32) {
+        codec::read(written, Format::Auto).expect("it is a history");
         let mut random = Random::new(3);
         let length = u32::try_from(written.len()).expect("short");
         let mut bad = 0;
         for _ in 0..500 {
-            let mut bytes = written.clone();
+            let mut bytes = written.to_vec();
             for _ in 0..=random.below(2) {
                 let at = random.below(length) as usize;
                 bytes[at] = u8::try_from(random.below(256)).expect("a byte");
@@ -606,8 +604,6 @@ mod tests {
             }
             bad += u32::from(codec::read(bytes.as_slice(), Format::Parquet).is_err());
         }
-        assert!(bad > 100, "{bad}");
-        let error = codec::read(&b"{}"[..], Format::Parquet).expect_err("it is JSON");
-        assert!(error.to_string().contains("not a Parquet file"), "{error}");
+        assert!(bad > worst, "{bad}");
     }
 }
