@@ -703,7 +703,7 @@ fn a_directory_without_histories_is_an_error() {
         "{judged:?}"
     );
     let expected = format!(
-        "error: {}: no *.jsonl, *.json, *.edn or *.parquet file, and no log, in this directory",
+        "error: {}: no *.jsonl, *.json, *.edn, *.parquet, *.arrow or *.feather file, and no log, in this directory",
         scratch.path()
     );
     assert!(judged.stderr.contains(&expected), "{judged:?}");

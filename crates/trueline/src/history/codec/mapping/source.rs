@@ -272,6 +272,16 @@ impl Source {
         unit: Option<Unit>,
     ) -> Result<Option<Parsed>, String> {
         let unit = self.unit.or(unit);
+        if let (Self { word: None, kind: None, plus: None, default, .. }, From::First(sources)) = (self, &self.from) {
+            // Each of them may have a unit and a duration of its own.
+            for source in sources {
+                match source.find_time(place, values, unit)? {
+                    None | Some(Ok(Value::Null)) => {}
+                    found => return Ok(found),
+                }
+            }
+            return default.clone().map(|default| time::read(&Ok(default), unit)).transpose();
+        }
         let Some(found) = self.find(place, values)? else { return Ok(None) };
         let start = time::read(&found, unit)?;
         let Some(path) = &self.plus else { return Ok(Some(start)) };
