@@ -65,9 +65,9 @@ Examples:
 
 The explanation lists which operations must have come before which others, and why: one returned
 before the other was called, or the values that they inserted, removed or read require it. It ends
-when no order is left. If there is no such argument, it lists the states in which an operation may
-have taken effect, and what it would have returned. It is verified against all orders of these
-operations, unless there are too many.";
+when no order is left. If the rejection cannot be explained this way, it lists the states in which
+an operation may have taken effect, and what it would have returned. The explanation is verified
+against all orders of these operations, unless there are too many.";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:

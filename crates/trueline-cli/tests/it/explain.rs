@@ -354,7 +354,7 @@ fn a_stuck_partner_is_an_example() {
     "#;
     let judged = run_with_input(&["check", "--spec", "sync-channel", "--criterion", "progress", "-"], lines.as_bytes());
     assert_eq!(judged.code, 1, "{judged:?}");
-    let reason = "calls that returned need one that never did, such as receive() of process";
+    let reason = "the calls that returned are possible only if a call that never returned took effect, such as receive() of process";
     assert!(judged.stdout.contains(reason), "{}", judged.stdout);
 }
 

@@ -179,8 +179,8 @@ pub fn tell_progress<Op: Display, Ret: Display>(
         } else {
             let stuck = teller.names(&stuck);
             format!(
-                "Calls that returned need others that never did: {names} may have taken effect{together}, but {stuck} never \
-                 returned"
+                "The calls that returned are possible only if calls that never returned took effect: {names} may have taken \
+                 effect{together}, but {stuck} never returned"
             )
         };
         teller.say(sentence);
@@ -762,7 +762,7 @@ impl Teller {
                 };
                 format!(
                     "{user} could not have returned that {begin}, \
-                     and {others} could, with its result, lead to a state in which it could"
+                     and {others}, given its own result, could have led to a state that allows it"
                 )
             }
             Reason::NoMaker { needs, .. } => {

@@ -24,7 +24,7 @@ pub(super) struct Conditions {
 #[derive(Debug)]
 struct User {
     needs: Vec<String>,
-    /// Whether the initial state is one of them.
+    /// Whether the initial state is one of the states that are needed.
     at_first: bool,
     makers: Mask,
     spoilers: Mask,

@@ -408,7 +408,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         }
         let unreached = (0..self.input.values)
             .find(|&value| !met[value as usize] && self.values[value as usize].writer != NONE)
-            .expect("a change in a cycle leaves a value, and no walk has met that value");
+            .expect("a cycle contains a value that is not on any chain");
         // Going backward from there, the first value met twice is on the cycle.
         let mut operations = Vec::new();
         let mut value = unreached;
@@ -425,7 +425,8 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         operations.split_off(start.expect("the value was met before"))
     }
 
-    /// Writes the chains in this order.
+    /// Returns the linearization that executes these blocks in the order of `blocks`: chains, and single operations that
+    /// found no value.
     fn witness(&mut self, blocks: &[u32]) -> Vec<u32> {
         let values = self.input.values;
         let mut order = Vec::with_capacity(self.input.spans.len());

@@ -129,7 +129,7 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
                 rejected = Some(self.rejection());
             }
             if self.next.configurations.is_empty() {
-                return Ok(rejected.expect("an empty frontier has no right configuration"));
+                return Ok(rejected.expect("an empty frontier contains no configuration with only correct results"));
             }
             self.next.take_living(&mut frontier);
             self.steps.collect(&mut frontier, self.meter);

@@ -165,7 +165,7 @@ pub(crate) struct Problem {
     pub(crate) words: usize,
     /// The meaning of the second bit of each slot.
     pub(crate) second: SecondBit,
-    /// The position of the first second bit in a mask.
+    /// The position in a mask where the second bits of the slots begin.
     pub(crate) second_bits: u32,
     /// For each operation, whether it is a blind write; empty if nothing is absorbed.
     overwrites: Vec<bool>,

@@ -130,7 +130,10 @@ pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &C
             (check(spec, history, SyncAlgorithm::Auto, &config.budget), Some(choice))
         }
         Algorithm::Brute => (check(spec, history, SyncAlgorithm::Brute, &config.budget), None),
-        _ => (TwoStep::new(spec).check(history, config), Some("two steps of each execution")),
+        _ => (
+            TwoStep::new(spec).check(history, config),
+            Some("two-step linearization: each execution arrives, then gets its result"),
+        ),
     };
     judgment.stats.algorithm = config.algorithm.to_string();
     judgment.stats.choice = choice.map(str::to_owned);
