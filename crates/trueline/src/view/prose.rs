@@ -216,7 +216,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
             let how = if shown > 0 { "ends with" } else { "is" };
             let order = teller.in_order(&prefix[shown..]);
             teller.say(format!(
-                "The longest beginning of a legal order that was found, with operations out of order only as far as their \
+                "The longest prefix of a legal order that was found, with operations out of order only as far as their \
                  factors allow, {how} {order}"
             ));
         }
@@ -773,7 +773,9 @@ impl Teller {
                 let (needs, user, used) = (self.state(needs), self.name(*user), self.names(used));
                 let chances = self.chances(*at_first, makers);
                 let others = self.others(&[], later, &user, "");
-                format!("{user} needs {needs}; {used} needed this earlier, and ended it; {chances}{others}")
+                format!(
+                    "{user} needs {needs}; {used} needed the same, and afterward it was no longer the case; {chances}{others}"
+                )
             }
             Reason::UsedTooOften { needs, at_first, used, makers } => {
                 let (needs, used_names) = (self.state(needs), self.names(used));
@@ -781,7 +783,9 @@ impl Teller {
                 if used.len() == 1 {
                     format!("{used_names} needs {needs}; {chances}")
                 } else {
-                    format!("{used_names} each need {needs}, and each of them ends this; {chances}")
+                    format!(
+                        "{used_names} each need {needs}, and after each of them this is no longer the case; {chances}"
+                    )
                 }
             }
             Reason::Count(count) => self.count(count, Some(second).filter(|second| *second != count.user)),

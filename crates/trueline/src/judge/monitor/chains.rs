@@ -225,7 +225,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         };
         if self.values.iter().any(unknown) {
             return Err(Stop::Refused(
-                "an operation that never returned replaced an unknown value by one that was read",
+                "an operation that never returned replaced an unknown value with one that was read",
             ));
         }
         Ok(())

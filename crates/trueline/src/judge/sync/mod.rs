@@ -121,10 +121,8 @@ pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &C
     let (mut judgment, choice) = match &config.algorithm {
         Algorithm::Auto => {
             let choice = match (is_binary(spec), spec.is_stateless()) {
-                (true, _) => "pairs without a state: greedy, or a matching",
-                (false, true) => {
-                    "just-in-time search without a state: only synchronizations with the returning execution"
-                }
+                (true, _) => "stateless pairs: the greedy algorithm, or a matching",
+                (false, true) => "stateless just-in-time search: only synchronizations with the returning execution",
                 (false, false) => "just-in-time search",
             };
             (check(spec, history, SyncAlgorithm::Auto, &config.budget), Some(choice))
