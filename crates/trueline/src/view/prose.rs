@@ -594,7 +594,7 @@ impl Teller {
         self.begins_behind.map_or_else(|| "initially".to_owned(), |begin| format!("right after {}", self.name(begin)))
     }
 
-    /// Says which state the object is in, in the present or the past tense, or can be in.
+    /// Returns a clause about the state of the object: which state it is in, was in, or can be in.
     fn is_in(&self, tense: Tense, state: &str) -> String {
         let (object, [is, was, can_be]) = match self.object {
             ObjectKind::Register => ("the register", ["holds", "held", "can hold"]),

@@ -84,7 +84,7 @@ impl User {
         user
     }
 
-    /// Proposes claims because more operations need and undo a state than there are operations that produce it.
+    /// Proposes claims that hold because more operations need and undo a state than operations produce it.
     fn propose_used_up(&self, op: usize, known: &Known, proposals: &mut Vec<Proposal>) {
         let Self { needs, at_first, makers, consumers, .. } = self;
         let (needs, at_first) = (needs.clone(), *at_first);

@@ -153,7 +153,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
     }
 
     fn role_of(&self, op: u32) -> Role {
-        (self.role)(self.span(op)).expect("every operation has been looked at")
+        (self.role)(self.span(op)).expect("every operation has been processed")
     }
 
     fn value(&mut self, value: ValueId) -> &mut Value {
@@ -164,7 +164,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
     fn at(&self, position: u32) -> u32 {
         let found = self.input.spans.iter().position(|span| span.call == position || span.ret == position);
         u32::try_from(found.expect("a zone ends at the position of an event"))
-            .expect("operations are counted in 32 bits")
+            .expect("the number of operations fits in 32 bits")
     }
 
     /// Finds the writer of each value, and leaves out never-returning changes whose values were not seen.
@@ -422,7 +422,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
             }
         }
         let start = operations.iter().position(|&op| op == self.values[value as usize].writer);
-        operations.split_off(start.expect("the value was met before"))
+        operations.split_off(start.expect("the value has already been visited"))
     }
 
     /// Returns the linearization that executes these blocks in the order of `blocks`: chains, and single operations that
@@ -445,7 +445,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
                         _ => break,
                     }
                 }
-                let place = u32::try_from(order.len()).expect("operations are counted in 32 bits");
+                let place = u32::try_from(order.len()).expect("the number of operations fits in 32 bits");
                 let value = &mut self.values[value as usize];
                 order.resize(order.len() + value.count as usize, NONE);
                 value.count = place;

@@ -519,7 +519,7 @@ impl Steps {
                 let Link { before, op } = self.steps[old];
                 let before = if before == Self::START { before } else { renumbered[before as usize] };
                 self.steps[kept] = Link { before, op };
-                renumbered[old] = u32::try_from(kept).expect("there are no more steps than before");
+                renumbered[old] = u32::try_from(kept).expect("there are at most as many steps as before");
                 kept += 1;
             }
         }
