@@ -65,16 +65,16 @@ Examples:
 
 The explanation lists which operations must have come before which others, and why: one returned
 before the other was called, or the values that they inserted, removed or read require it. It ends
-when no order is left. If there is no such argument, it lists the states in which an operation may
-have taken effect, and what it would have returned. It is verified against all orders of these
-operations, unless there are too many.";
+when no order is left. If the rejection cannot be explained this way, it lists the states in which
+an operation may have taken effect, and what it would have returned. The explanation is verified
+against all orders of these operations, unless there are too many.";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:
   trueline view --spec queue history.jsonl                        in the terminal
   trueline view --spec queue history.jsonl --output history.html  an interactive page for a browser
   trueline view --spec queue history.jsonl --output history.svg   a picture of the problem
-  trueline view --spec queue history.jsonl --core                 only the core of a rejection";
+  trueline view --spec queue history.jsonl --core                 only the operations that cause a rejection";
 
 const VIEW_EXIT_CODES: &str = "\
 Exit codes:
@@ -327,10 +327,11 @@ pub(crate) struct CheckArgs {
     pub(crate) spec: String,
 
     /// Judge a history while it is being written: a growing file, a pipe, standard input, or a connection to the
-    /// address after `tcp:`. Ends when a pipe or connection is closed, or with Ctrl-C.
+    /// address after `tcp:`, on which it listens. Ends when a pipe or connection is closed, or with Ctrl-C.
     ///
     /// Registers, counters, sets, maps and locks are judged key by key, event by event: a violation is reported when the
-    /// return that causes it has been read. All others are judged as a whole at the end, and with --every.
+    /// return that causes it has been read. All others are judged as a whole,
+    /// at the end and at each interval given by --every.
     #[arg(long)]
     pub(crate) follow: bool,
 
@@ -343,8 +344,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "N_OR_TIME", requires = "follow", value_parser = parse_every)]
     pub(crate) every: Option<Every>,
 
-    /// With --follow, sort whole operations by time: a call may be up to D before the latest time on earlier lines, in
-    /// the unit of `call` and `return`. An operation whose call is earlier leaves its key undecided.
+    /// With --follow, accept whole operations out of order: a call may be up to D earlier than the latest time read so
+    /// far, in the unit of `call` and `return`. If a call is earlier than that, its key is left undecided.
     #[arg(long, value_name = "D", requires = "follow", value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) late: Option<i64>,
 
@@ -618,8 +619,8 @@ pub(crate) struct CollectArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
-    /// Answer an event only once it is on disk and survives a power failure. By default, it survives only a crash of
-    /// this process.
+    /// Acknowledge an event only after it is on disk, so that it survives a power failure. By default, it survives only
+    /// a crash of this process.
     #[arg(long)]
     pub(crate) sync: bool,
 
@@ -635,7 +636,8 @@ pub(crate) struct CollectArgs {
     #[arg(long, requires = "check")]
     pub(crate) fail_fast: bool,
 
-    /// With --check, memory limit for judging, such as `64MiB`. Beyond it, the oldest unknown outcomes are forgotten.
+    /// With --check, memory limit for judging, such as `64MiB`. When it is exceeded, the oldest operations
+    /// with unknown outcomes are forgotten.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "4GiB", requires = "check")]
     pub(crate) memory: u64,
 }

@@ -118,7 +118,7 @@ impl Cancellation {
     /// Allows this thread to be canceled until the guard is dropped.
     ///
     /// Cancellations nest: only the innermost one can end the thread.
-    #[must_use = "the thread cannot be ended any more when the guard is dropped"]
+    #[must_use = "once the guard is dropped, the thread can no longer be canceled"]
     pub fn enter(&self) -> Cancellable {
         lock(&self.shared.inside).push(sleeper());
         let before = CURRENT.replace(Some(self.clone()));

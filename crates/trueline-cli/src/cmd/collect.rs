@@ -318,7 +318,7 @@ impl Log {
             }
         }
         if self.length > 0 {
-            output::note(format_args!("appending to the log after its {} bytes", self.length));
+            output::note(format_args!("appending to the existing log ({} bytes)", self.length));
         }
         Ok(())
     }

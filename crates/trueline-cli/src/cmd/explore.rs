@@ -200,8 +200,8 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
         }
     } else if args.calls.is_some() && plan.threads_choose() {
         return Err(format!(
-            "--calls: {} does not allow every program, so its threads choose their operations; use --threads and \
-             --ops, or --program, instead",
+            "--calls: {} does not support arbitrary programs: its threads choose their operations while they run; \
+             use --threads and --ops, or --program, instead",
             entry.name
         ));
     }

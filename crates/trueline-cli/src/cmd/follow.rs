@@ -316,8 +316,8 @@ fn count(number: u64, noun: &str) -> String {
 fn describe(why: Why) -> String {
     match why {
         Why::Forgotten => {
-            "a result has no explanation among the remembered operations, but older unknown outcomes were \
-                           forgotten to save memory; raise --memory or --configurations"
+            "the remembered operations do not explain a result, but older operations with unknown outcomes were \
+             forgotten to save memory; raise --memory or --configurations"
                 .to_owned()
         }
         Why::TooMany => "too many orders of its open operations are possible; raise --configurations".to_owned(),
@@ -471,8 +471,8 @@ impl<'a> Teller<'a> {
                 }
                 News::Forgot(keys) => {
                     let note = format!(
-                        "the memory limit was reached, so the oldest unknown outcomes of {} were forgotten: a result that \
-                         only they could explain leaves its key undecided",
+                        "the memory limit was reached, so the oldest operations with unknown outcomes of {} were forgotten: \
+                         if only they could explain a result, its key is left undecided",
                         count(keys as u64, "key")
                     );
                     if !self.quiet && !self.json {
@@ -765,7 +765,7 @@ fn follow_whole(
     let Teller { file, quiet, .. } = teller;
     if !quiet {
         let when = if args.every.is_some() {
-            "at the end and with --every"
+            "at the end and at each interval given by --every"
         } else {
             "at the end; --every judges it more often"
         };

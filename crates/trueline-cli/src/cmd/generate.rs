@@ -72,7 +72,7 @@ fn generate(args: &GenerateArgs, token: &CancelToken) -> Result<RawHistory, Stri
             return Ok(bad);
         }
         if token.is_cancelled() {
-            return Err("no violation was found yet; give it more time".to_owned());
+            return Err("no violation has been found yet; give it more time".to_owned());
         }
     }
     Err(format!(

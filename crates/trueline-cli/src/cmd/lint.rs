@@ -388,7 +388,7 @@ fn reads(
         ),
         (false, false) => (
             Severity::Warning,
-            "a read returned nil, which means that the register was empty, and it is empty initially only if the \
+            "a read returned nil, which means that the register was empty; a register is empty initially only if the \
              specification names no initial value (such as `:0`); if nil means that the value is not known, as in \
              Knossos, give --nil-wildcard",
         ),

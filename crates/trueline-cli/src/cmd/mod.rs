@@ -47,8 +47,8 @@ fn ill_formed(spec: &NamedSpec, history: &RawHistory) -> Option<String> {
     let (inserts, removes) = (count(insert), count(remove));
     (inserts != removes).then(|| {
         format!(
-            "the history has {inserts} calls of `{insert}` but {removes} of `{remove}`; elements that are left over or \
-             missing have no place that could be compared, so quasi linearizability may reject operations that are \
+            "the history has {inserts} calls of `{insert}` but {removes} of `{remove}`; an element that is not both \
+             inserted and removed has no position to compare, so quasi linearizability may reject operations that are \
              within their factors; record as many calls of one as of the other"
         )
     })

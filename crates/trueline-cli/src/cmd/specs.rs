@@ -15,7 +15,7 @@ pub(crate) fn run(args: &ListArgs) -> ExitCode {
             if args.json { json(out, spec)? } else { text(out, spec)? }
         }
         if !args.json {
-            writeln!(out, "Names of operations may have a leading `:`, and `_` for `-`.")?;
+            writeln!(out, "Operation names may start with `:`, and may use `_` in place of `-`.")?;
         }
         Ok(())
     });

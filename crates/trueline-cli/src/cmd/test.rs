@@ -84,7 +84,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         return Err("--save is for runs on real threads; leave out --engine systematic".to_owned());
     }
     if args.criterion == Criterion::Quasi {
-        return Err("--criterion quasi is for `trueline check`; an object's own criterion is in `--list`".to_owned());
+        return Err("--criterion quasi is for `trueline check`; `--list` shows the criterion of each object".to_owned());
     }
     let mut plan = entry
         .plan(&settings)

@@ -38,11 +38,11 @@ fn a_core_is_printed() {
     assert_eq!(
         lines[core..],
         [
-            "  the core: these calls have no order, whether or not other calls took effect:",
+            "  the core: no order of these calls is legal, whether or not other calls took effect:",
             "    line 3    process 0  enqueue(2) -> ok",
             "    line 4    process 0  enqueue(3) -> ok  (left out, but named in the explanation)",
             "    line 103  process 1  dequeue() -> 3",
-            "  102 calls are left out: it makes no difference which of them took effect, each in its interval and with its result",
+            "  102 calls are left out: which of them took effect makes no difference",
             "  why:",
             "    enqueue(2) of process 0 (line 3) returned before enqueue(3) of process 0 (line 4) was called.",
             "    enqueue(2) came before enqueue(3), so that its value was in front of the one that dequeue() -> 3 of",
@@ -104,16 +104,16 @@ fn what_a_core_begins_behind_is_told() {
     let core = judged.stdout.split_once("  the core").expect("there is a core").1;
     assert_eq!(
         core,
-        ": these calls have no order, whether or not other calls took effect:
+        ": no order of these calls is legal, whether or not other calls took effect:
     line 2  process 0  write(8) -> ok  (calls that returned before it was called do not matter)
     line 3  process 1  read() -> 7
-  1 call is left out: it makes no difference whether it took effect, in its interval and with its result
+  1 call is left out: whether it took effect makes no difference
   why:
     write(8) of process 0 (line 2) leaves the object in the same state whatever happened before, so calls that
       returned before it was called do not matter: the argument starts right after it.
     read() -> 7 of process 1 (line 3) could not have returned that right after write(8), and no other call
-      that matters could, with its result, lead to a state in which it could: so there is no place for read()
-      -> 7.
+      that matters, given its own result, could have led to a state that allows it: so there is no place for
+      read() -> 7.
 "
     );
 }

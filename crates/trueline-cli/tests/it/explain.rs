@@ -126,7 +126,7 @@ fn a_swap_that_two_win() {
         sentences,
         [
             "cas([0,1]) -> true of process 0 (line 1) and cas([0,2]) -> true of process 1 (line 2) each need the register to \
-          hold 0, and each of them ends this; this was the case initially, and nothing could bring it about again: so there is no order for them."
+          hold 0, and after each of them this is no longer the case; this was the case initially, and nothing could bring it about again: so there is no order for them."
         ]
     );
 }
@@ -179,8 +179,8 @@ fn a_mutex_with_two_holders() {
     assert_eq!(
         sentences,
         [
-            "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each need the lock to be free, and each of them \
-          ends this; this was the case initially, and nothing could bring it about again: so there is no order for them."
+            "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each need the lock to be free, and after each of \
+          them this is no longer the case; this was the case initially, and nothing could bring it about again: so there is no order for them."
         ]
     );
 }
@@ -354,7 +354,7 @@ fn a_stuck_partner_is_an_example() {
     "#;
     let judged = run_with_input(&["check", "--spec", "sync-channel", "--criterion", "progress", "-"], lines.as_bytes());
     assert_eq!(judged.code, 1, "{judged:?}");
-    let reason = "calls that returned need one that never did, such as receive() of process";
+    let reason = "the calls that returned are possible only if a call that never returned took effect, such as receive() of process";
     assert!(judged.stdout.contains(reason), "{}", judged.stdout);
 }
 
@@ -379,11 +379,11 @@ fn a_report_is_the_core_and_why() {
     assert_eq!(
         below,
         "  dequeue() of process 1 (lines 4-6) returned 2, but could only have returned 1
-  the core: these calls have no order, whether or not other calls took effect:
+  the core: no order of these calls is legal, whether or not other calls took effect:
     lines 1-2  process 0  enqueue(1) -> ok
     lines 3-5  process 0  enqueue(2) -> ok  (left out, but named in the explanation)
     lines 4-6  process 1  dequeue() -> 2
-  1 call is left out: it makes no difference whether it took effect, in its interval and with its result
+  1 call is left out: whether it took effect makes no difference
   why:
     enqueue(1) of process 0 (lines 1-2) returned before enqueue(2) of process 0 (lines 3-5) was called.
     enqueue(1) came before enqueue(2), so that its value was in front of the one that dequeue() -> 2 of

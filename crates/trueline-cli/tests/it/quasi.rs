@@ -57,7 +57,7 @@ fn the_report_says_which_criterion_and_how_far_off() {
     assert!(judged.stdout.contains(reason), "{}", judged.stdout);
     let stack = scratch.file("s.jsonl", OUT_OF_ORDER.replace("enqueue", "push").replace("dequeue", "pop"));
     let judged = run(&["check", "--spec", "quasi-stack:0", &stack]);
-    assert!(judged.stdout.contains("the longest beginning of a legal order that was found"), "{}", judged.stdout);
+    assert!(judged.stdout.contains("the longest prefix of a legal order that was found"), "{}", judged.stdout);
     assert!(judged.stdout.contains("no order was found for these operations after that"), "{}", judged.stdout);
     let judged = json(&run(&["check", "--spec", "quasi-queue:3", "--json", &file]).stdout);
     assert_eq!(judged["criterion"], "quasi linearizable as a whole (3)");

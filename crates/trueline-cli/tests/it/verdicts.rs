@@ -290,7 +290,7 @@ fn clocks_that_differ() {
     assert_eq!(judge("5", "register:0", history).code, 0);
     let events = judge("5", "queue", REJECTED);
     assert_eq!(events.code, 2, "{events:?}");
-    assert!(events.stderr.contains("a clock skew is for whole operations"), "{events:?}");
+    assert!(events.stderr.contains("a clock skew applies only to whole operations"), "{events:?}");
     assert_eq!(judge("5", "mutex:owned", history).code, 2);
     assert_eq!(judge("-1", "register:0", history).code, 2);
 }

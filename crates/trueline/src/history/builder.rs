@@ -274,12 +274,12 @@ impl<Op, Ret> Builder<Op, Ret> {
         let mut events = Vec::with_capacity(self.events.len());
         let mut annotations = self.annotations.iter_mut().peekable();
         for (old_position, event) in (0..).zip(&self.events) {
-            let here = u32::try_from(events.len()).expect("there are no more events than before");
+            let here = u32::try_from(events.len()).expect("there are at most as many events as before");
             while let Some(annotation) = annotations.next_if(|annotation| annotation.position <= old_position) {
                 annotation.position = here;
             }
             let Some(id) = renumbered[event.op().index()] else { continue };
-            let position = u32::try_from(events.len()).expect("there are no more events than before");
+            let position = u32::try_from(events.len()).expect("there are at most as many events as before");
             let operation = &mut self.operations[id.index()];
             if event.kind() == super::EventKind::Call {
                 operation.set_call(position);
@@ -289,7 +289,7 @@ impl<Op, Ret> Builder<Op, Ret> {
                 events.push(Event::ret(id));
             }
         }
-        let end = u32::try_from(events.len()).expect("there are no more events than before");
+        let end = u32::try_from(events.len()).expect("there are at most as many events as before");
         annotations.for_each(|annotation| annotation.position = end);
         self.events = events;
     }

@@ -52,8 +52,8 @@ impl Algorithm {
 pub const ALGORITHMS: &[(Algorithm, &str)] = &[
     (
         Algorithm::Auto,
-        "chosen to fit the specification and the history: splits it into partitions, then uses the monitor of the \
-         type, or else just-in-time search with a limit, then breadth-first search with dominance",
+        "chosen to fit the specification and the history: splits the history into partitions, then uses the \
+         monitor of the type, or else just-in-time search with a limit, then breadth-first search with dominance",
     ),
     (Algorithm::Brute, "tries every order, as in the definition: for small histories and as an oracle"),
     (Algorithm::WingGongTree, "Wing & Gong's tree search: little memory, sometimes exponential time"),
@@ -66,8 +66,8 @@ pub const ALGORITHMS: &[(Algorithm, &str)] = &[
         Algorithm::BoundedGraph,
         "just-in-time graph search in bounded memory: keeps configurations that are recent or were costly to find",
     ),
-    (Algorithm::Monitor, "the near-linear monitor of the type; undecided if it cannot judge the history"),
-    (Algorithm::QueueLowe, "Lowe's queue-oriented algorithm: complete histories of queues, values may repeat"),
+    (Algorithm::Monitor, "the near-linear monitor of the type; undecided if the monitor does not support the history"),
+    (Algorithm::QueueLowe, "Lowe's queue-oriented algorithm, for complete histories of queues; values may repeat"),
     (
         Algorithm::BoundedGraphLru,
         "Wing & Gong graph search in bounded memory: forgets the least recently used configurations",

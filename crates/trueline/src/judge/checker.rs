@@ -1,5 +1,5 @@
-//! Algorithms of other authors: the trait by which they join [`check`](super::check), competitions and comparisons with
-//! the oracle.
+//! Support for algorithms by other authors: the trait that makes them available to [`check`](super::check), to
+//! competitions, and to comparisons with the oracle.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -31,7 +31,7 @@ impl Frame<'_> {
 
     /// Returns all operations.
     pub(crate) fn operations(&self) -> impl Iterator<Item = OpId> + Clone + use<> {
-        (0..u32::try_from(self.places.len()).expect("operations are counted in 32 bits")).map(OpId)
+        (0..u32::try_from(self.places.len()).expect("the number of operations fits in 32 bits")).map(OpId)
     }
 
     /// Returns the position of the call in the order of events.

@@ -65,7 +65,7 @@ impl<T: Eq + Hash> Interner<T> {
         if let Some(number) = table.find(hash, &mut |number| items[number] == item) {
             return (number, false);
         }
-        let number = u32::try_from(items.len()).expect("memory runs out before 2^32 of them");
+        let number = u32::try_from(items.len()).expect("memory runs out before 2^32 items");
         items.push(item);
         table.insert(hash, number, &|number| hash::Builder::default().hash_one(&items[number]));
         (number, true)

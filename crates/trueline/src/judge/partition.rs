@@ -266,7 +266,7 @@ impl Orders {
         } else {
             self.operations.extend_from_slice(&order);
         }
-        self.ends.push(u32::try_from(self.operations.len()).expect("operations are counted in 32 bits"));
+        self.ends.push(u32::try_from(self.operations.len()).expect("the number of operations fits in 32 bits"));
     }
 
     fn len(&self) -> usize {

@@ -116,7 +116,7 @@ impl<'a> Worker<'a> {
         let frame = self.case.frame();
         let ids = |ops: Vec<u32>| -> Vec<OpId> { ops.into_iter().map(|op| problem.ids[op as usize]).collect() };
         let returning = |level: u32| problem.ids[problem.returns[level as usize] as usize];
-        let position = |op: OpId| frame.ret(op).expect("an operation with a level returns");
+        let position = |op: OpId| frame.ret(op).expect("an operation that has a level has a return event");
         match found {
             Found::Accepted(order) => Verdict::Accepted(Witness::one_by_one(ids(order))),
             Found::Rejected { level, prefix } => {

@@ -98,7 +98,10 @@ pub const SPECS: &[SpecInfo] = &[
     )
     .parameter("[:init]"),
     SpecInfo::of::<Set<Value>>("set", "a set of values; partitioned by value if size and clear are not called"),
-    SpecInfo::of::<Multiset<Value>>("multiset", "may have an element several times; partitioned by element"),
+    SpecInfo::of::<Multiset<Value>>(
+        "multiset",
+        "a set that may contain an element several times; partitioned by element",
+    ),
     SpecInfo::of::<Map<Value, Value>>(
         "map",
         "values by key, initially empty; partitioned by key if size and clear are not called",
@@ -173,7 +176,10 @@ pub const SPECS: &[SpecInfo] = &[
         "counter-channel",
         "a send and a receive synchronize, and are numbered from 1",
     ),
-    SpecInfo::of::<TwoFamilies>("two-families", "a member of each family synchronize, each pair at most once"),
+    SpecInfo::of::<TwoFamilies>(
+        "two-families",
+        "a member of one family synchronizes with a member of the other, each pair at most once",
+    ),
     SpecInfo::of::<OneFamily>("one-family", "two threads synchronize, each pair at most once"),
     SpecInfo::of::<Abc>("abc", "one operation of each of three kinds synchronize"),
     SpecInfo::of::<Barrier>("barrier", "N parties synchronize").parameter(":N"),

@@ -179,7 +179,7 @@ pub(crate) fn check_object<S: Spec>(spec: &S, operations: &[S::Op], results: &[S
             assert_eq!(
                 answer,
                 expected.is_some(),
-                "`object` gave a different answer than `step` to {operation:?} -> {result:?} in {state:?}"
+                "`object` and `step` disagree about {operation:?} -> {result:?} in {state:?}"
             );
             answers[usize::from(answer)] += 1;
             match expected {
@@ -441,13 +441,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "`object` gave a different answer than `step` to")]
+    #[should_panic(expected = "`object` and `step` disagree about")]
     fn an_object_that_allows_too_much_is_found() {
         check_object(&Careless(|state, result| state == result || state == 2), &[0, 1, 2], &[0, 1, 2], 1);
     }
 
     #[test]
-    #[should_panic(expected = "`object` gave a different answer than `step` to")]
+    #[should_panic(expected = "`object` and `step` disagree about")]
     fn an_object_that_refuses_too_much_is_found() {
         check_object(&Careless(|state, result| state == result && state != 2), &[0, 1, 2], &[0, 1, 2], 1);
     }

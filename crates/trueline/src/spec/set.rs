@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::persistent::{FoldHasher, Trie, in_reading_order};
 use super::{Object, Outcomes, Spec, Standard, Subject, blocked, outcome};
 
-/// A set of values `V`, initially empty.
+/// A set of values of type `V`, initially empty.
 ///
 /// | operation | result | key | observes |
 /// |---|---|---|---|

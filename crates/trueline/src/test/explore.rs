@@ -552,8 +552,8 @@ impl Exploring {
         let is_relaxed = self.exploration.factors.iter().any(|(_, factor)| *factor > 0);
         if is_relaxed && matches!(self.exploration.against, Against::Itself) {
             warnings.push(
-                "the object is out of order in serial runs, too, so its factors count twice: compare it with an object \
-                 that keeps the order"
+                "the object is out of order even in serial runs, so its factors would be counted twice: compare it with \
+                 a strictly ordered object"
                     .to_owned(),
             );
         }
@@ -1449,8 +1449,8 @@ impl Plan {
             return Ok(());
         }
         Err(format!(
-            "the program is not well formed: it has {inserts} calls of `{}`, but {removes} of `{}`; elements that are \
-             not both inserted and removed have no place to compare; call both equally often",
+            "the program is not well formed: it has {inserts} calls of `{}`, but {removes} of `{}`; an element that is \
+             not both inserted and removed has no position to compare; make as many calls of one as of the other",
             name(insert),
             name(remove)
         ))

@@ -123,7 +123,7 @@ pub struct Smallest {
     pub runs: u64,
     /// Whether exploring it without each one of its calls found no failure.
     pub is_minimal: bool,
-    /// The maximum number of preemptions, if the exploration was bounded by one.
+    /// The maximum number of preemptions, or `None` if the exploration had no such limit.
     #[doc(hidden)]
     pub preemptions: Option<u32>,
     /// Whether the smallest program was explored at random, because it has too many executions to explore all of them.
@@ -158,11 +158,14 @@ impl Display for Smallest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { program, calls, of_calls, failed, runs, is_minimal, .. } = self;
         let how = match (is_minimal, self.preemptions) {
-            (true, None) => "without any one of these calls, no schedule fails".to_owned(),
-            (true, Some(1)) => "without any one of these calls, no schedule with at most 1 preemption fails".to_owned(),
-            (true, Some(most)) => {
-                format!("without any one of these calls, no schedule with at most {most} preemptions fails")
+            (true, None) => "every call is needed: if any one of them is removed, no schedule fails".to_owned(),
+            (true, Some(1)) => {
+                "every call is needed: if any one of them is removed, no schedule with at most 1 preemption fails"
+                    .to_owned()
             }
+            (true, Some(most)) => format!(
+                "every call is needed: if any one of them is removed, no schedule with at most {most} preemptions fails"
+            ),
             (false, _) => format!("it failed {failed} of {runs} times"),
         };
         writeln!(f, "  the smallest program that still fails ({calls} of {of_calls} calls, {how}):\n")?;

@@ -85,7 +85,7 @@ impl Listing {
                 [threads, after] => (*before, *threads, *after),
                 _ => return Err(format!("a parenthesis of `{text}` is not closed")),
             },
-            _ => return Err(format!("put only the threads in parentheses, as in {EXAMPLE}; this is `{text}`")),
+            _ => return Err(format!("put only the threads in parentheses, as in {EXAMPLE}; found `{text}`")),
         };
         let threads = split(inside, '|').into_iter().map(list).collect::<Result<_, _>>()?;
         let program = Self { before: list(before)?, threads, after: list(after)? };

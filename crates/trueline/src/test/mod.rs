@@ -480,7 +480,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
         let takes = |argument: &Value| G::Item::from_value(argument).is_some();
         self.outline.add(kind, Signature { takes, returns: size_of::<R>() > 0 });
         let call = move |handle: &mut H, argument: &Value, clock| {
-            let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
+            let argument = G::Item::from_value(argument).expect("each argument has the type that its operation takes");
             Timed::measure(clock, || body(handle, argument))
         };
         self.bodies.push(Body { call: Box::new(call), is_possible: None });
@@ -834,7 +834,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
     {
         self.add(name, arguments, body);
         let step = model::step(move |state: &mut M, argument| {
-            let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
+            let argument = G::Item::from_value(argument).expect("each argument has the type that its operation takes");
             model(state, argument).map(|result| result.to_value())
         });
         self.judge.steps.push(ModelOperation::new(step));

@@ -102,7 +102,7 @@ impl Outline {
         let resolved = |program: &Vec<Vec<NamedCall>>| program.iter().map(|calls| self.resolved(calls)).collect();
         let fixed: Vec<Vec<Vec<Call>>> = self.programs.iter().map(resolved).collect();
         assert!(fixed.iter().all(|program| !program.is_empty()), "a program needs at least one thread");
-        // A role that only operations with weight 0 have needs no thread.
+        // A role needs no thread if all its operations have weight 0.
         let is_called = |role| self.kinds().any(|kind| kind.weight > 0 && kind.roles.contains(role));
         let roles = self.roles.iter().filter(|(role, _)| is_called(role)).cloned().collect();
         let signatures = self.operations.iter().map(|operation| operation.signature).collect();

@@ -1019,7 +1019,7 @@ impl Testing {
         if let (None, Some(first)) = (replay, left_behind.first()) {
             let (name, runs) = (name.as_deref().unwrap_or_default(), left_behind.len());
             print_note(&format!(
-                "{name} was killed, or ended its process, in one of {runs} runs the last time; they are tried first, one by one: {first}"
+                "the last time, {name} was killed or exited during one of {runs} runs; these are tried first, one at a time: {first}"
             ));
             for token in left_behind.iter().filter(|token| token.scheduled.is_none() && self.plan.can_make(token)) {
                 if !self.is_over() {

@@ -121,8 +121,9 @@ impl<O, H: 'static, S: Spec + 'static> Test<O, H, OwnSpec<S>> {
         R: Argument,
     {
         self.add(name, arguments, body);
-        let op =
-            move |value: &Value| op(G::Item::from_value(value).expect("arguments are of the type that makes them"));
+        let op = move |value: &Value| {
+            op(G::Item::from_value(value).expect("each argument has the type that its operation takes"))
+        };
         let ret = move |value: &Value| ret(R::from_value(value).expect("results are read as they were recorded"));
         self.judge.operations.push((Box::new(op), Box::new(ret)));
         self
@@ -208,7 +209,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
     {
         self.add(name, arguments, body);
         let step = model::choices(move |state: &M, argument| {
-            let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
+            let argument = G::Item::from_value(argument).expect("each argument has the type that its operation takes");
             model(state, argument).into_iter().map(|(result, next)| (result.to_value(), next)).collect()
         });
         self.judge.steps.push(ModelOperation::new(step));

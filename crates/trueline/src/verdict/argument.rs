@@ -237,7 +237,7 @@ pub enum Reason {
     UsedUp {
         /// The states that are needed, in words.
         needs: Vec<String>,
-        /// Whether the initial state is one of them.
+        /// Whether the initial state is one of the states that are needed.
         at_first: bool,
         /// The operation that needs such a state.
         user: OpId,
@@ -252,7 +252,7 @@ pub enum Reason {
     UsedTooOften {
         /// The states that are needed, in words.
         needs: Vec<String>,
-        /// Whether the initial state is one of them.
+        /// Whether the initial state is one of the states that are needed.
         at_first: bool,
         /// The operations that need and undo such a state.
         used: Vec<OpId>,

@@ -61,7 +61,7 @@ pub struct Member {
     pub in_part: bool,
 }
 
-/// The facts about an operation that a core contains.
+/// What a core contains about an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Everything that was recorded is known.

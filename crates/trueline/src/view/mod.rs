@@ -141,7 +141,7 @@ pub struct Stall {
     pub before: Vec<Line>,
     /// The number of executions in that sequence.
     pub before_total: usize,
-    /// Executions that should have synchronized, or have; at least one of them did not return.
+    /// Executions that synchronized, or should have. At least one of them never returned.
     pub anticipated: Vec<Line>,
 }
 
@@ -190,10 +190,15 @@ impl Stall {
             ([others @ .., last], true) => {
                 format!("{} and {last} could have synchronized, but never returned", others.join(", "))
             }
-            ([one], false) => format!("calls that returned need one that never did, such as {one}"),
-            ([others @ .., last], false) => {
-                format!("calls that returned need others that never did, such as {} and {last}", others.join(", "))
+            ([one], false) => {
+                format!(
+                    "the calls that returned are possible only if a call that never returned took effect, such as {one}"
+                )
             }
+            ([others @ .., last], false) => format!(
+                "the calls that returned are possible only if calls that never returned took effect, such as {} and {last}",
+                others.join(", ")
+            ),
             ([], _) => "some call should have returned".to_owned(),
         }
     }

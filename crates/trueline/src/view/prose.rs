@@ -179,8 +179,8 @@ pub fn tell_progress<Op: Display, Ret: Display>(
         } else {
             let stuck = teller.names(&stuck);
             format!(
-                "Calls that returned need others that never did: {names} may have taken effect{together}, but {stuck} never \
-                 returned"
+                "The calls that returned are possible only if calls that never returned took effect: {names} may have taken \
+                 effect{together}, but {stuck} never returned"
             )
         };
         teller.say(sentence);
@@ -216,7 +216,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
             let how = if shown > 0 { "ends with" } else { "is" };
             let order = teller.in_order(&prefix[shown..]);
             teller.say(format!(
-                "The longest beginning of a legal order that was found, with operations out of order only as far as their \
+                "The longest prefix of a legal order that was found, with operations out of order only as far as their \
                  factors allow, {how} {order}"
             ));
         }
@@ -594,7 +594,7 @@ impl Teller {
         self.begins_behind.map_or_else(|| "initially".to_owned(), |begin| format!("right after {}", self.name(begin)))
     }
 
-    /// Says which state the object is in, in the present or the past tense, or can be in.
+    /// Returns a clause about the state of the object: which state it is in, was in, or can be in.
     fn is_in(&self, tense: Tense, state: &str) -> String {
         let (object, [is, was, can_be]) = match self.object {
             ObjectKind::Register => ("the register", ["holds", "held", "can hold"]),
@@ -762,7 +762,7 @@ impl Teller {
                 };
                 format!(
                     "{user} could not have returned that {begin}, \
-                     and {others} could, with its result, lead to a state in which it could"
+                     and {others}, given its own result, could have led to a state that allows it"
                 )
             }
             Reason::NoMaker { needs, .. } => {
@@ -773,7 +773,9 @@ impl Teller {
                 let (needs, user, used) = (self.state(needs), self.name(*user), self.names(used));
                 let chances = self.chances(*at_first, makers);
                 let others = self.others(&[], later, &user, "");
-                format!("{user} needs {needs}; {used} needed this earlier, and ended it; {chances}{others}")
+                format!(
+                    "{user} needs {needs}; {used} needed the same, and afterward it was no longer the case; {chances}{others}"
+                )
             }
             Reason::UsedTooOften { needs, at_first, used, makers } => {
                 let (needs, used_names) = (self.state(needs), self.names(used));
@@ -781,7 +783,9 @@ impl Teller {
                 if used.len() == 1 {
                     format!("{used_names} needs {needs}; {chances}")
                 } else {
-                    format!("{used_names} each need {needs}, and each of them ends this; {chances}")
+                    format!(
+                        "{used_names} each need {needs}, and after each of them this is no longer the case; {chances}"
+                    )
                 }
             }
             Reason::Count(count) => self.count(count, Some(second).filter(|second| *second != count.user)),

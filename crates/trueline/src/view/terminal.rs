@@ -313,7 +313,7 @@ fn write_band(
 fn write_line(out: &mut String, name: &str, names: usize, cells: &[(char, Ink)], style: Style) {
     let _ = write!(out, "  {name:<names$}  ");
     let mut cells = cells.to_vec();
-    // A label that is cut where the picture wraps must not begin a line with `::`, as a command of a CI system does.
+    // If the picture wraps within a label, the next line must not start with `::`, which CI systems read as a command.
     let start = cells.iter().position(|(letter, _)| *letter != ' ').unwrap_or(cells.len());
     if name.is_empty() && cells[start..].iter().map(|(letter, _)| *letter).take(2).eq("::".chars()) {
         cells[start].0 = '.';

@@ -156,7 +156,7 @@ fn wrap(out: &mut String, sentence: &str) {
 }
 
 /// The heading above a core.
-const CORE: &str = "the core: these calls have no order, whether or not other calls took effect:";
+const CORE: &str = "the core: no order of these calls is legal, whether or not other calls took effect:";
 
 /// What to do on the command line if a core took too long.
 const MORE_TIME: &str = "; raise --core-timeout";
@@ -178,15 +178,9 @@ fn render_story(out: &mut String, story: &Story, style: Style, more_time: &str) 
     }
     match story.left_out.len() {
         0 => {}
-        1 => out.push_str(
-            "  1 call is left out: it makes no difference whether it took effect, in its interval and with its result\n",
-        ),
+        1 => out.push_str("  1 call is left out: whether it took effect makes no difference\n"),
         more => {
-            let _ = writeln!(
-                out,
-                "  {more} calls are left out: it makes no difference which of them took effect, each in its interval and with \
-                 its result"
-            );
+            let _ = writeln!(out, "  {more} calls are left out: which of them took effect makes no difference");
         }
     }
     if story.undecided > 0 {
@@ -268,7 +262,7 @@ fn render_quasi(out: &mut String, rejection: &Rejection, quasi: &QuasiRejection)
     if rejection.before_total > 0 {
         let (shown, total) = (rejection.before.len(), rejection.before_total);
         let part = if shown == total { String::new() } else { format!(" (the last {shown} of {total} operations)") };
-        let _ = writeln!(out, "  the longest beginning of a legal order that was found{part}:");
+        let _ = writeln!(out, "  the longest prefix of a legal order that was found{part}:");
     }
     for line in &rejection.before {
         render_line(out, line, &widths, "");

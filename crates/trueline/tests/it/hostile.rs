@@ -412,13 +412,13 @@ fn soak_of_hostile_objects() {
 fn runs_that_ended_the_process_are_tried_first() {
     let name = format!("hostile-again-{}", std::process::id());
     let first = Test::start_named("operation", "exit", name.clone()).end();
-    assert!(first.is_left && !first.output.contains("was killed, or ended its process"), "{}", first.output);
+    assert!(first.is_left && !first.output.contains("was killed or exited during"), "{}", first.output);
     let again = Test::start_named("operation", "exit", name.clone()).end();
-    assert!(again.output.contains("was killed, or ended its process"), "{}", again.output);
+    assert!(again.output.contains("was killed or exited during"), "{}", again.output);
     let left = std::fs::read_to_string(running(&name)).expect("it ended again");
     let runs = left.lines().take_while(|line| *line != "end").count() - 1;
     assert_eq!(runs, 1, "{left}");
     let good = Test::start_named("nowhere", "exit", name.clone()).end();
     assert!(good.status.success() && !good.is_left, "{}", good.output);
-    assert!(good.output.contains("was killed, or ended its process"), "{}", good.output);
+    assert!(good.output.contains("was killed or exited during"), "{}", good.output);
 }

@@ -68,7 +68,9 @@ fn two_pops_of_one_value_are_three_calls() {
         assert_eq!(smallest.of_calls, 9);
         assert_eq!(failure.history.len(), 3, "the report is about the smallest: {failure}");
         assert!(
-            failure.to_string().contains("(3 of 9 calls, without any one of these calls, no schedule"),
+            failure
+                .to_string()
+                .contains("(3 of 9 calls, every call is needed: if any one of them is removed, no schedule"),
             "{failure}"
         );
         assert!(!failure.steps.is_empty());

@@ -250,8 +250,8 @@ impl State {
         (self.main + 1..self.tasks.len()).find(|number| is_timed(&self.tasks[*number]))
     }
 
-    /// Returns a task whose wait was ended from outside, for example by another thread that held the lock of the
-    /// standard output. Waits briefly for that to happen.
+    /// Returns a task that was unblocked by something outside the exploration, such as another thread that released the
+    /// stdout lock. Waits briefly for that to happen.
     fn ended_outside(&self) -> Option<usize> {
         let is_over = |task: &Task| task.is_over.as_ref().map(|is_over| is_over());
         for _ in 0..LOOKS_OUTSIDE {

@@ -79,7 +79,7 @@ impl Strategy for DepthFirst {
         }
         assert!(reached == self.levels.len(), "{}", super::NOT_DETERMINISTIC);
         while self.levels.len() > self.fixed {
-            let level = self.levels.last_mut().expect("there are more levels than fixed ones");
+            let level = self.levels.last_mut().expect("at least one level is not fixed");
             if !level.left.is_empty(&level.made) {
                 level.made.value = match &mut level.left {
                     Left::Tasks(tasks) => {

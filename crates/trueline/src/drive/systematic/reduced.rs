@@ -257,7 +257,7 @@ impl Strategy for Reduced {
         }
         assert!(reached == self.levels.len(), "{}", super::NOT_DETERMINISTIC);
         while self.levels.len() > self.fixed {
-            let level = self.levels.last_mut().expect("there are more levels than fixed ones");
+            let level = self.levels.last_mut().expect("at least one level is not fixed");
             self.first_new = level.step;
             if level.made.is_task {
                 let awake = level.awake();

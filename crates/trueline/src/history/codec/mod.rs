@@ -197,7 +197,7 @@ impl CodecError {
     /// widen.
     fn no_times() -> Self {
         Self::whole_file(
-            "a clock skew is for whole operations with times of call and return (`call` and `return` in JSON lines, or Porcupine's JSON lines); events are in the order of their lines, so leave it out, or write whole operations",
+            "a clock skew applies only to whole operations with call and return times (`call` and `return` in JSON lines, or Porcupine's JSON lines); events are ordered by line: leave the clock skew out, or write whole operations",
         )
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Conditions {
 #[derive(Debug)]
 struct User {
     needs: Vec<String>,
-    /// Whether the initial state is one of them.
+    /// Whether the initial state is one of the states that are needed.
     at_first: bool,
     makers: Mask,
     spoilers: Mask,
@@ -84,7 +84,7 @@ impl User {
         user
     }
 
-    /// Proposes claims because more operations need and undo a state than there are operations that produce it.
+    /// Proposes claims that hold because more operations need and undo a state than operations produce it.
     fn propose_used_up(&self, op: usize, known: &Known, proposals: &mut Vec<Proposal>) {
         let Self { needs, at_first, makers, consumers, .. } = self;
         let (needs, at_first) = (needs.clone(), *at_first);

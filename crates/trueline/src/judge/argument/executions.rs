@@ -76,7 +76,7 @@ impl<'m> Executions<'m> {
         cancel: &CancelToken,
     ) -> Self {
         let count = frame.len();
-        assert!(count <= MOST_OPERATIONS, "too many operations to be argued about");
+        assert!(count <= MOST_OPERATIONS, "the core has too many operations to explain");
         let set = |is_in: &dyn Fn(OpId) -> bool| {
             frame.operations().filter(|op| is_in(*op)).fold(0, |mask, op| mask | bit(op.index()))
         };

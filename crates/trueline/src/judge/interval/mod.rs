@@ -173,8 +173,8 @@ impl<'s, S: IntervalSpec> IntervalJudge<'s, S> {
         IntervalTask { spec: self.spec, cut: *cut, only_returned_end }
     }
 
-    /// Returns an interval linearization, which has been replayed, if there is one. If `is_maximal` is set, it is
-    /// maximal.
+    /// Finds an interval linearization, replays it to verify it, and returns it, or `None` if there is none. If
+    /// `is_maximal` is set, the linearization is maximal.
     ///
     /// # Panics
     /// Panics if the specification contradicts itself.

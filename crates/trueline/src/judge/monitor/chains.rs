@@ -153,7 +153,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
     }
 
     fn role_of(&self, op: u32) -> Role {
-        (self.role)(self.span(op)).expect("every operation has been looked at")
+        (self.role)(self.span(op)).expect("every operation has been processed")
     }
 
     fn value(&mut self, value: ValueId) -> &mut Value {
@@ -164,7 +164,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
     fn at(&self, position: u32) -> u32 {
         let found = self.input.spans.iter().position(|span| span.call == position || span.ret == position);
         u32::try_from(found.expect("a zone ends at the position of an event"))
-            .expect("operations are counted in 32 bits")
+            .expect("the number of operations fits in 32 bits")
     }
 
     /// Finds the writer of each value, and leaves out never-returning changes whose values were not seen.
@@ -225,7 +225,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         };
         if self.values.iter().any(unknown) {
             return Err(Stop::Refused(
-                "an operation that never returned replaced an unknown value by one that was read",
+                "an operation that never returned replaced an unknown value with one that was read",
             ));
         }
         Ok(())
@@ -408,7 +408,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         }
         let unreached = (0..self.input.values)
             .find(|&value| !met[value as usize] && self.values[value as usize].writer != NONE)
-            .expect("a change in a cycle leaves a value, and no walk has met that value");
+            .expect("a cycle contains a value that is not on any chain");
         // Going backward from there, the first value met twice is on the cycle.
         let mut operations = Vec::new();
         let mut value = unreached;
@@ -422,10 +422,11 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
             }
         }
         let start = operations.iter().position(|&op| op == self.values[value as usize].writer);
-        operations.split_off(start.expect("the value was met before"))
+        operations.split_off(start.expect("the value has already been visited"))
     }
 
-    /// Writes the chains in this order.
+    /// Returns the linearization that executes these blocks in the order of `blocks`: chains, and single operations that
+    /// found no value.
     fn witness(&mut self, blocks: &[u32]) -> Vec<u32> {
         let values = self.input.values;
         let mut order = Vec::with_capacity(self.input.spans.len());
@@ -444,7 +445,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
                         _ => break,
                     }
                 }
-                let place = u32::try_from(order.len()).expect("operations are counted in 32 bits");
+                let place = u32::try_from(order.len()).expect("the number of operations fits in 32 bits");
                 let value = &mut self.values[value as usize];
                 order.resize(order.len() + value.count as usize, NONE);
                 value.count = place;

@@ -76,11 +76,11 @@ impl Value {
     }
 }
 
-/// A value that no completed operation removed.
+/// A value that was not removed by any operation that returned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unremoved {
     pub(super) value: u32,
-    /// The last call of its operations other than the remove.
+    /// The position of the last call among its operations, except for a remove.
     last_call: u32,
 }
 
@@ -314,7 +314,7 @@ impl Container {
             }
             if value.remove_return == NEVER {
                 if !self.pending.is_empty() {
-                    #[expect(clippy::cast_possible_truncation, reason = "values are counted in 32 bits")]
+                    #[expect(clippy::cast_possible_truncation, reason = "the number of values fits in 32 bits")]
                     self.unremoved.push(Unremoved { value: number as u32, last_call: value.last_call });
                 }
                 value.last_call = match value.remove {

@@ -143,7 +143,7 @@ impl Slots {
                 }
                 (latest, begun) = (latest.max(reads.last_call), true);
             }
-            slot.count = u32::try_from(order.len()).expect("operations are counted in 32 bits");
+            slot.count = u32::try_from(order.len()).expect("the number of operations fits in 32 bits");
             order.resize(order.len() + count as usize, NONE);
             if increment != NONE {
                 let span = &input.spans[increment as usize];

@@ -110,7 +110,7 @@ impl Problem {
     }
 
     fn push(&mut self, kind: u8, ret: u32) -> u32 {
-        let id = u32::try_from(self.kinds.len()).expect("operations are counted in 32 bits");
+        let id = u32::try_from(self.kinds.len()).expect("the number of operations fits in 32 bits");
         self.kinds.push(kind);
         self.returns.push(ret);
         id
@@ -285,7 +285,7 @@ impl Window {
             }
         }
         // All these operations are called first; the positions of the window follow.
-        let first = u32::try_from(names.len()).expect("operations are counted in 32 bits");
+        let first = u32::try_from(names.len()).expect("the number of operations fits in 32 bits");
         let shifted = |position: u32| position - start + first;
         problem.at.extend((0..first).map(|op| op << 1));
         problem.at.resize(names.len() + events.len(), NONE);

@@ -226,7 +226,7 @@ impl Part {
         }
         positions.sort_unstable();
         let place = |position: u32| match positions.binary_search(&position) {
-            Ok(place) => u32::try_from(place).expect("positions are counted in 32 bits"),
+            Ok(place) => u32::try_from(place).expect("the number of positions fits in 32 bits"),
             Err(_) => NEVER,
         };
         // Values are renumbered, because monitors take time for each number.
@@ -247,7 +247,7 @@ impl Part {
             }
         }
         let (events, values) = (positions.len(), numbers.len());
-        let count = |count: usize| u32::try_from(count).expect("the whole history is counted in 32 bits");
+        let count = |count: usize| u32::try_from(count).expect("the numbers of events and of values fit in 32 bits");
         Self { input: Input { spans: kept, events: count(events), values: count(values), initial, rank }, spans }
     }
 
@@ -268,6 +268,6 @@ impl Part {
 type Numbers = hashbrown::HashMap<ValueId, ValueId, hash::Builder>;
 
 fn renumber(numbers: &mut Numbers, value: ValueId) -> ValueId {
-    let next = ValueId(u32::try_from(numbers.len()).expect("values are counted in 32 bits"));
+    let next = ValueId(u32::try_from(numbers.len()).expect("the number of values fits in 32 bits"));
     *numbers.entry(value).or_insert(next)
 }

@@ -30,7 +30,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
         Ok(owners) => owners,
         Err(why) => return Answer::Refused(why),
     };
-    // The operations that never took effect because their owner was out of turn.
+    // Operations that cannot have taken effect, because it was not their owner's turn.
     let mut impossible = Vec::new();
     if let Some(owners) = &owners {
         match out_of_turn(input, owners) {

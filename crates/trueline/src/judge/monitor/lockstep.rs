@@ -298,7 +298,7 @@ fn search<const W: usize>(
             failed.insert(frame.config);
             path.pop();
         }
-        let frame = path.last().expect("moves are left, so a frame is left");
+        let frame = path.last().expect("while moves remain, the stack has a frame");
         let (enqueue, dequeue) = moves.pop().expect("the last frame has a move that was not tried");
         config = frame.config;
         config.enqueues.place_index(enqueues, enqueue);

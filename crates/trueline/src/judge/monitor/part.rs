@@ -63,7 +63,7 @@ pub(in crate::judge) fn judge(
         By::QueueLowe => return Err("the object is not a queue"),
     };
     let verdict = match answer {
-        None => worker.unknown(stopped.expect("only a limit leaves no answer")),
+        None => worker.unknown(stopped.expect("a monitor gives no answer only if a limit was reached")),
         Some(Answer::Refused(why)) => {
             meter.free(bytes);
             return Err(why);

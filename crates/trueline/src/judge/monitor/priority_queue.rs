@@ -80,7 +80,7 @@ fn decide(input: &Input, container: &Container) -> Answer {
     // strictly better than `value`.
     let blocked = |value: u32, operation: u32, from: u32, until: u32| {
         let mut chain = container.cover(from, until, |other| rank(other) < rank(value)).unwrap_or_default();
-        debug_assert!(!chain.is_empty(), "a better value is there all the time");
+        debug_assert!(!chain.is_empty(), "a better value is present the whole time");
         chain.push(value);
         container.conflict(input, &chain, if operation == NONE { &[] } else { std::slice::from_ref(&operation) })
     };

@@ -126,7 +126,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Makes processes the owners of locks if operations have no owners: a condition of the monitor, see `shared_lock`.
+    /// Makes the process of each lock operation that names no owner its owner. The monitor requires owners; see
+    /// `shared_lock`.
     fn owners(&mut self) {
         let frame = self.case.frame();
         for (span, id) in self.input.spans.iter_mut().zip(&self.ids) {

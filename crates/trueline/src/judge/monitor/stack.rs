@@ -542,7 +542,7 @@ fn by_trees(input: &Input, container: &Container, blocks: &Blocks) -> Vec<u32> {
         }
         let (taken, depth) = depths.take_least();
         blocks_left -= 1;
-        let block = u32::try_from(taken).expect("blocks are counted in 32 bits");
+        let block = u32::try_from(taken).expect("the number of blocks fits in 32 bits");
         match depth {
             0 => free.push(block),
             1 if !top_values.is_empty() => {
@@ -553,7 +553,7 @@ fn by_trees(input: &Input, container: &Container, blocks: &Blocks) -> Vec<u32> {
                 let until = tops.start + top_blocks[tops.clone()].partition_point(|blocks| blocks.0 <= block);
                 while let Some(found) = stabbing_tops.find(tops.start, until, block) {
                     stabbing_tops.remove(found);
-                    waiting.free(first_top + u32::try_from(found).expect("tops are counted in 32 bits"), value);
+                    waiting.free(first_top + u32::try_from(found).expect("the number of tops fits in 32 bits"), value);
                 }
             }
             _ => return peeled,

@@ -418,7 +418,7 @@ impl Part {
         door.retain(&states, &rets);
         let place = |list: &[u32], number: u32| {
             let place = list.binary_search(&number).expect("all numbers in use are kept");
-            u32::try_from(place).expect("a place is at most a number")
+            u32::try_from(place).expect("an index in a list of distinct 32-bit numbers fits in 32 bits")
         };
         for configuration in &mut self.configurations {
             configuration.state = place(&states, configuration.state);

@@ -166,7 +166,7 @@ fn is_near(task: &QuasiTask, of_program: bool, order: &[u32], permuted: &[u32]) 
         };
         order.iter().enumerate().map(distance).all(|distance| distance <= factor)
     };
-    let mut classes = 0..u32::try_from(task.factors.len()).expect("classes are counted in 32 bits");
+    let mut classes = 0..u32::try_from(task.factors.len()).expect("the number of classes fits in 32 bits");
     if !of_program {
         return classes.all(is_near);
     }

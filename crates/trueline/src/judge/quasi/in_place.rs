@@ -24,7 +24,7 @@ pub(super) fn search(task: &QuasiTask, serial: &Serial<'_>, meter: &mut Meter) -
     let mut longest = Vec::new();
     // Without classes, nothing is permuted.
     for class in 0..task.factors.len().max(1) {
-        let class = u32::try_from(class).expect("classes are counted in 32 bits");
+        let class = u32::try_from(class).expect("the number of classes fits in 32 bits");
         let mut search = InPlaceSearch {
             task,
             serial,

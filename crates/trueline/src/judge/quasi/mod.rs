@@ -448,7 +448,7 @@ impl<'a> QuasiJudge<'a> {
         assert_eq!(same, in_order(permuted), "the two orders do not have the same operations");
         let mut latest = 0;
         for op in order {
-            assert!(task.returns[*op as usize] > latest, "the sequentialization does not keep the order in time");
+            assert!(task.returns[*op as usize] > latest, "the sequentialization violates the real-time order");
             latest = latest.max(task.calls[*op as usize]);
         }
         assert!(self.is_near(task, order, permuted), "an operation is further from its place than its factor allows");

@@ -113,7 +113,7 @@ impl<'a, S: Spec> RoundUp<'a, S> {
     pub fn check(&mut self, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
         let started = Instant::now();
         let mut number = |pair: Pair<S>| {
-            let next = u32::try_from(self.numbers.len()).expect("memory runs out before 2^32 of them");
+            let next = u32::try_from(self.numbers.len()).expect("memory runs out before 2^32 operations with results");
             *self.numbers.entry(pair).or_insert(next)
         };
         let numbers: Vec<u32> = history

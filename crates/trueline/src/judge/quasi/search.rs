@@ -590,5 +590,5 @@ fn interleave(task: &QuasiTask, orders: &[Vec<u32>]) -> Vec<u32> {
 }
 
 fn number_of(index: usize) -> u32 {
-    u32::try_from(index).expect("operations are counted in 32 bits")
+    u32::try_from(index).expect("the number of operations fits in 32 bits")
 }

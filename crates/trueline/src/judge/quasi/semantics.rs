@@ -188,7 +188,8 @@ impl<Op, Ret> Semantics<'_, Op, Ret> {
                 let mut classes = Vec::with_capacity(history.len());
                 for operation in history.operations() {
                     let class = factors.of(&operation.op, operation.outcome.result());
-                    classes.push(class.map(|class| u32::try_from(class).expect("classes are counted in 32 bits")));
+                    classes
+                        .push(class.map(|class| u32::try_from(class).expect("the number of classes fits in 32 bits")));
                 }
                 (factors.factors(), classes)
             }

@@ -140,7 +140,7 @@ impl QuasiTask {
 
     /// Returns all operations.
     pub(super) fn operations(&self) -> std::ops::Range<u32> {
-        0..u32::try_from(self.len()).expect("operations are counted in 32 bits")
+        0..u32::try_from(self.len()).expect("the number of operations fits in 32 bits")
     }
 
     /// Returns the same task with all factors larger by `more`.
@@ -175,7 +175,7 @@ pub(super) struct Why {
 }
 
 impl QuasiFound {
-    /// Returns a rejection after a search.
+    /// Returns the rejection of a search; `longest` is the longest prefix of a legal order that it found.
     pub(super) fn behind(longest: Vec<u32>) -> Self {
         Self::Rejected(Why { longest, ..Why::default() })
     }

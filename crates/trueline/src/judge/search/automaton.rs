@@ -32,7 +32,7 @@ pub(crate) trait StateSpace {
     /// Returns whether a goal may have its result in `state` or in a state that follows it without a blind write.
     fn reaches(&self, state: StateId, goal: ClassId) -> bool;
     fn len(&self) -> usize;
-    /// Returns the bytes of the states and their table.
+    /// Returns the number of bytes that the states and their table occupy.
     fn bytes(&self) -> usize;
     /// Forgets all states except those in `keep` (ascending), which are renumbered in that order.
     fn retain(&mut self, keep: &[StateId]);

@@ -129,7 +129,7 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
                 rejected = Some(self.rejection());
             }
             if self.next.configurations.is_empty() {
-                return Ok(rejected.expect("an empty frontier has no right configuration"));
+                return Ok(rejected.expect("an empty frontier contains no configuration with only correct results"));
             }
             self.next.take_living(&mut frontier);
             self.steps.collect(&mut frontier, self.meter);
@@ -519,7 +519,7 @@ impl Steps {
                 let Link { before, op } = self.steps[old];
                 let before = if before == Self::START { before } else { renumbered[before as usize] };
                 self.steps[kept] = Link { before, op };
-                renumbered[old] = u32::try_from(kept).expect("there are no more steps than before");
+                renumbered[old] = u32::try_from(kept).expect("there are at most as many steps as before");
                 kept += 1;
             }
         }

@@ -165,7 +165,7 @@ pub(crate) struct Problem {
     pub(crate) words: usize,
     /// The meaning of the second bit of each slot.
     pub(crate) second: SecondBit,
-    /// The position of the first second bit in a mask.
+    /// The position in a mask where the second bits of the slots begin.
     pub(crate) second_bits: u32,
     /// For each operation, whether it is a blind write; empty if nothing is absorbed.
     overwrites: Vec<bool>,
@@ -248,17 +248,18 @@ impl Problem {
             let id = event.op();
             match event.kind() {
                 EventKind::Call => {
-                    numbers[id.index()] = u32::try_from(self.ids.len()).expect("operations are counted in 32 bits");
+                    numbers[id.index()] =
+                        u32::try_from(self.ids.len()).expect("the number of operations fits in 32 bits");
                     self.ids.push(id);
                     self.class.push(classes.of(id));
                     self.level.push(NEVER);
                 }
                 EventKind::Return => {
-                    let level = u32::try_from(self.returns.len()).expect("operations are counted in 32 bits");
+                    let level = u32::try_from(self.returns.len()).expect("the number of operations fits in 32 bits");
                     let op = numbers[id.index()];
                     self.level[op as usize] = level;
                     self.returns.push(op);
-                    self.called.push(u32::try_from(self.ids.len()).expect("operations are counted in 32 bits"));
+                    self.called.push(u32::try_from(self.ids.len()).expect("the number of operations fits in 32 bits"));
                 }
             }
         }
@@ -298,7 +299,7 @@ impl Problem {
             for op in next..*called {
                 let class = self.class[op as usize];
                 let place = if self.level[op as usize] == NEVER {
-                    let new = u32::try_from(self.optional.len()).expect("operations are counted in 32 bits");
+                    let new = u32::try_from(self.optional.len()).expect("the number of operations fits in 32 bits");
                     let index = if rules.counters { *by_class.entry(class).or_insert(new) } else { new };
                     if index == new {
                         let field = Layout::default().field(1);
@@ -319,7 +320,7 @@ impl Problem {
         }
         self.optional
             .iter()
-            .map(|optional| u32::try_from(optional.members.len()).expect("operations are counted in 32 bits"))
+            .map(|optional| u32::try_from(optional.members.len()).expect("the number of operations fits in 32 bits"))
             .collect()
     }
 
@@ -337,7 +338,7 @@ impl Problem {
 
     /// Returns the number of returns.
     pub(crate) fn levels(&self) -> u32 {
-        u32::try_from(self.returns.len()).expect("operations are counted in 32 bits")
+        u32::try_from(self.returns.len()).expect("the number of operations fits in 32 bits")
     }
 
     pub(crate) fn returns_never(&self, op: u32) -> bool {

@@ -329,7 +329,7 @@ impl<M: Mask> Costly<M> {
         if self.entries >= self.buckets.len() * WAYS * 3 / 4 && self.buckets.len() < self.most {
             self.grow(key.mask.heap_size(), meter)?;
         }
-        let bucket = self.bucket(&key).expect("there are buckets now");
+        let bucket = self.bucket(&key).expect("the table has at least one bucket");
         bucket[..RECENT_WAYS].rotate_right(1);
         let oldest = bucket[0].replace(CostlyEntry { key, work });
         let Some(oldest) = oldest else {
@@ -374,7 +374,7 @@ impl<M: Mask> Costly<M> {
     fn fill(&mut self, entries: impl IntoIterator<Item = CostlyEntry<M>>) {
         self.entries = 0;
         for entry in entries {
-            let bucket = self.bucket(&entry.key).expect("there are buckets");
+            let bucket = self.bucket(&entry.key).expect("the table has at least one bucket");
             if let Some(way) = bucket.iter_mut().find(|way| way.is_none()) {
                 *way = Some(entry);
                 self.entries += 1;

@@ -197,7 +197,11 @@ pub fn core<S: Spec + ?Sized>(
     evidence: &Evidence<S::Ret>,
     limits: &Limits,
 ) -> Core<S::Op, S::Ret> {
-    assert_eq!(history[evidence.refused].return_position(), Some(evidence.event), "the evidence is of another history");
+    assert_eq!(
+        history[evidence.refused].return_position(),
+        Some(evidence.event),
+        "the evidence belongs to another history"
+    );
     let refused = &history[evidence.refused].op;
     let mut suspects = Vec::new();
     for result in &evidence.allowed {

@@ -121,16 +121,17 @@ pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &C
     let (mut judgment, choice) = match &config.algorithm {
         Algorithm::Auto => {
             let choice = match (is_binary(spec), spec.is_stateless()) {
-                (true, _) => "pairs without a state: greedy, or a matching",
-                (false, true) => {
-                    "just-in-time search without a state: only synchronizations with the returning execution"
-                }
+                (true, _) => "stateless pairs: the greedy algorithm, or a matching",
+                (false, true) => "stateless just-in-time search: only synchronizations with the returning execution",
                 (false, false) => "just-in-time search",
             };
             (check(spec, history, SyncAlgorithm::Auto, &config.budget), Some(choice))
         }
         Algorithm::Brute => (check(spec, history, SyncAlgorithm::Brute, &config.budget), None),
-        _ => (TwoStep::new(spec).check(history, config), Some("two steps of each execution")),
+        _ => (
+            TwoStep::new(spec).check(history, config),
+            Some("two-step linearization: each execution arrives, then gets its result"),
+        ),
     };
     judgment.stats.algorithm = config.algorithm.to_string();
     judgment.stats.choice = choice.map(str::to_owned);

@@ -78,7 +78,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
     pub fn history(&self, history: &History<S::Op, S::Ret>, is_delayed: bool) -> Result<Steps<S>, &'static str> {
         if is_delayed && self.spec.arities(&self.spec.initial()).len() != 1 {
             return Err(
-                "the second step cannot be delayed: how many executions may synchronize can depend on when they returned, which delayed steps do not record",
+                "delayed second steps do not support this specification: the number of executions that may synchronize can depend on when they returned, which delayed steps do not record; do not delay them",
             );
         }
         let mut builder = History::builder();
@@ -172,7 +172,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
             .collect()
     }
 
-    /// Returns the state in which one more execution is present, if it may be.
+    /// Returns the state after one more execution has arrived, or `None` if it cannot arrive in this state.
     fn come(&self, state: &State<S>, number: u32, op: &S::Op) -> Option<State<S>> {
         let TwoStepState { state: before, present, .. } = state;
         let rank = |(number, op): &(u32, S::Op)| (self.spec.place(op), *number);

@@ -41,7 +41,7 @@ type Access = (MicroOp<Value, Value>, Value);
 fn micro_ops(record: &Record, list: &Value) -> Result<Vec<Access>, String> {
     let fault = |what: &Value| {
         format!(
-            "`{}` has {} where a list of reads and writes must be; write \"value\":[[\"read\",\"x\",null],[\"write\",\"y\",1]]",
+            "`{}` has {}, but needs a list of reads and writes; write \"value\":[[\"read\",\"x\",null],[\"write\",\"y\",1]]",
             record.f,
             brief(what)
         )

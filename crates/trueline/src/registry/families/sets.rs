@@ -27,7 +27,7 @@ operations! {
 
 /// A count. A count that does not fit is as impossible as the largest one that fits.
 const COUNT: ResultNotation<u32> = ResultNotation {
-    text: "the number of times that the multiset has it",
+    text: "the number of times that the element occurs",
     read: |returned| Ok(u32::try_from(size(returned)?).unwrap_or(u32::MAX)),
     show: |count| count.to_string(),
 };

@@ -1,4 +1,4 @@
-//! A priority queue that returns one of its least values.
+//! A priority queue that returns one of its smallest values.
 
 use std::fmt::Debug;
 use std::hash::Hash;

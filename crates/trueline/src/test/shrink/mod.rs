@@ -41,7 +41,10 @@ pub(super) enum Answer {
     /// The candidate failed.
     Fails,
     /// The candidate did not fail in any execution that was explored.
-    #[cfg_attr(not(feature = "systematic"), allow(dead_code, reason = "under real threads nothing is certain"))]
+    #[cfg_attr(
+        not(feature = "systematic"),
+        allow(dead_code, reason = "on real threads, a run may behave differently each time")
+    )]
     Holds,
     /// The candidate did not fail, but not everything was tried.
     Unknown,
@@ -140,7 +143,10 @@ fn is_compared(plan: &Plan, kind: &FailureKind) -> bool {
 /// The shrunk program, and whether all candidates with one call less were decided.
 pub(super) struct Reduced {
     pub(super) program: Listing,
-    #[cfg_attr(not(feature = "systematic"), allow(dead_code, reason = "under real threads nothing is certain"))]
+    #[cfg_attr(
+        not(feature = "systematic"),
+        allow(dead_code, reason = "on real threads, a run may behave differently each time")
+    )]
     pub(super) is_minimal: bool,
 }
 

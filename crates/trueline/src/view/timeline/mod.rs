@@ -308,7 +308,7 @@ impl Label {
 
 /// Converts the index of an operation or event, or their number, to `u32`.
 fn number(index: usize) -> u32 {
-    u32::try_from(index).expect("events and operations are counted in 32 bits")
+    u32::try_from(index).expect("the numbers of events and of operations fit in 32 bits")
 }
 
 #[doc(hidden)]

@@ -872,7 +872,7 @@ impl Mapping {
 
     fn scaled(&self, time: &Parsed) -> Parsed {
         let Some(scale) = self.scale else { return time.clone() };
-        #[expect(clippy::cast_precision_loss, reason = "a clock is not as exact")]
+        #[expect(clippy::cast_precision_loss, reason = "clocks are not that precise")]
         let number = match time {
             Ok(Value::Int(time)) => *time as f64,
             Err(Unfit::Fraction(time)) => *time,
