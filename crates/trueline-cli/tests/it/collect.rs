@@ -145,7 +145,9 @@ fn bad_clients() {
         assert!(answer["error"].as_str().expect(line).contains(expected), "{answer}");
     }
     client.logged(r#"{"type":"invoke","f":"write","value":1}"#);
-    assert!(client.say(r#"{"type":"invoke","f":"read"}"#)["error"].as_str().expect("refused").contains("is open"));
+    assert!(
+        client.say(r#"{"type":"invoke","f":"read"}"#)["error"].as_str().expect("refused").contains("has not returned")
+    );
     assert!(client.say(r#"{"type":"ok","f":"read"}"#)["error"].as_str().expect("refused").contains("a different `f`"));
     client.logged(r#"{"process":7,"type":"invoke","f":"read"}"#);
     client.logged(r#"{"process":7,"type":"ok","value":1}"#);

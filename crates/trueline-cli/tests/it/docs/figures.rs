@@ -108,7 +108,7 @@ const FIGURES: [(&str, &str, &str, &str); 38] = [
     ),
     (
         "docs/src/explanations.md",
-        "Of 247 rejected histories of up to 10,000 operations, half rest on two",
+        "of 247 rejected histories of up to 10,000 operations, half have a core of two calls",
         "all | 247",
         "| 1 to 10000 | 2 |",
     ),
