@@ -452,7 +452,7 @@ fn jepsen_cases() -> Vec<Case> {
         edn("edn-very-deep", &deep(2_000_000), 2, &["nested deeper than 64", "flatten it"]),
         case("edn-deep-file", "queue", "[".repeat(1_000_000), 1, &["a vector was found instead of"]).with(FORCED),
         edn("edn-deep-discards", &"#_[".repeat(1_000_000), 2, &["the file ends inside the form"]),
-        edn("edn-long", &"x".repeat((16 << 20) + 1), 2, &["longer than 16 MiB", "for each event"]),
+        edn("edn-long", &"x".repeat((16 << 20) + 1), 2, &["longer than 16 MiB", "as its own form"]),
         edn("edn-return-without-call", "{:process 1 :type :ok :f :enqueue}", 2, &["log its call first"]),
         edn("edn-return-from-another", "{:process 0 :type :ok :f :dequeue}", 2, &["its open call is `enqueue`"]),
         case("edn-unknown-operation", "queue", EDN.replace(":enqueue", ":enqeue"), 1, &["did you mean `enqueue`?"]),

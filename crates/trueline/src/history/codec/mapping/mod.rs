@@ -1234,7 +1234,10 @@ mod tests {
             ),
             (serde_json::json!({"f": "f", "call": "c", "records": "spans"}), "data[].spans[]"),
             (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json, csv, parquet or arrow"),
-            (serde_json::json!({"extends": "zipkin"}), "not a preset; the presets are csv, parquet, arrow, otlp, jaeger"),
+            (
+                serde_json::json!({"extends": "zipkin"}),
+                "not a preset; the presets are csv, parquet, arrow, otlp, jaeger",
+            ),
             (serde_json::json!({"process": "p", "f": "f"}), "neither `type` nor `call`"),
             (serde_json::json!({"process": "p", "f": "f", "type": "t", "call": "c"}), "both `type` and `call`"),
             (serde_json::json!({"process": "p", "f": "f", "typ": "t"}), "`typ` is not a field"),
