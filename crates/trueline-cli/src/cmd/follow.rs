@@ -471,8 +471,8 @@ impl<'a> Teller<'a> {
                 }
                 News::Forgot(keys) => {
                     let note = format!(
-                        "the memory limit was reached, so the oldest operations with unknown outcomes of {} were forgotten: \
-                         if only they could explain a result, its key is left undecided",
+                        "the memory limit was reached, so the oldest operations with unknown outcomes of {} were forgotten; \
+                         a key is left undecided if one of its results can be explained only by them",
                         count(keys as u64, "key")
                     );
                     if !self.quiet && !self.json {

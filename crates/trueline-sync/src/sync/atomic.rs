@@ -1,7 +1,7 @@
 //! The atomics of `std::sync::atomic`, with every stable method, and a schedule point before each access.
 //!
 //! They have the layout of those of `std`, which they contain.
-#![expect(unsafe_code, reason = "`from_ptr` is unsafe in `std`, and statics are written by their address")]
+#![expect(unsafe_code, reason = "`from_ptr` is unsafe in `std`, too, and statics are restored through their addresses")]
 
 use std::fmt;
 use std::sync::atomic as real;

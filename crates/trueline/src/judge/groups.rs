@@ -101,7 +101,8 @@ pub(super) trait Explain<Op, Ret: Clone> {
         Ok(self.explain(cut)?.ok_or(0))
     }
 
-    /// Prepares for queries about prefixes of `cut` that end after `failed`, up to which the history can be explained.
+    /// Prepares for queries about the prefixes of `cut` that end after event `failed`. The prefix up to `failed`
+    /// can be explained.
     fn look_near(&mut self, cut: &Cut<'_, Op, Ret>, failed: u32) -> Result<(), LimitKind> {
         let _ = (cut, failed);
         Ok(())

@@ -278,7 +278,7 @@ impl<'a> Lowe<'a> {
                 return Some(Answer::Rejected(all.collect()));
             };
             self.counters.backtracks += 1;
-            let (enqueue, dequeue) = pairs.pop().expect("only pairs that are left are kept");
+            let (enqueue, dequeue) = pairs.pop().expect("empty lists of pairs are removed");
             if pairs.is_empty() {
                 rest = before;
             } else {

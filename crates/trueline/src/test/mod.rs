@@ -1135,7 +1135,7 @@ impl<O, H: 'static> Test<O, H, Unjudged> {
     /// Makes the compiler suggest what to do if the model is forgotten. The type of the result is free, so that the rest of
     /// the expression causes no further errors.
     #[doc(hidden)]
-    #[expect(private_bounds, reason = "no type satisfies it")]
+    #[expect(private_bounds, reason = "no type satisfies the private bound, which exists only for its error message")]
     pub fn operation<G, R, M, T>(
         self,
         _name: &str,

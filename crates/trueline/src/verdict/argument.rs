@@ -149,7 +149,7 @@ pub enum Reason {
     /// No order: the value that `above` put in lay on top of the one that it took or saw, and nothing took that value
     /// off.
     NotTakenOff {
-        /// The operation that put in its own value.
+        /// The operation that put in the value below the one on top.
         below: OpId,
         /// The operation that put in the value on top.
         above: OpId,

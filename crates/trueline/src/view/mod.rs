@@ -71,7 +71,7 @@ pub struct Report {
 
 /// A verdict, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "a report contains only one")]
+#[expect(clippy::large_enum_variant, reason = "a report contains only one value of this enum")]
 #[doc(hidden)]
 pub enum Finding {
     /// The history is accepted.

@@ -185,7 +185,7 @@ pub fn tell_progress<Op: Display, Ret: Display>(
         };
         teller.say(sentence);
     }
-    teller.say("However the calls are ordered, some call that could take effect never returned".to_owned());
+    teller.say("In every order of the calls, at least one call could have taken effect but never returned".to_owned());
     teller.sentences
 }
 

@@ -101,8 +101,8 @@ impl Counts {
         }
     }
 
-    /// Among the operations that change the number and need the same bound, the last one finds the changes of all
-    /// others.
+    /// Whichever of the operations that change the number and need the same bound comes last takes effect after the
+    /// changes of all the others.
     fn propose_in_all(&self, sign: i64, known: &Known, proposals: &mut Vec<Proposal>) {
         let bound = |change: &Change| if sign > 0 { change.at_most } else { change.at_least };
         let is_user = |op: &usize| self.changes[*op].by == sign && bound(&self.changes[*op]).is_some();

@@ -143,7 +143,7 @@ fn too_late(input: &Input, late: u32, number: i64) -> Vec<u32> {
     if behind > number {
         return vec![late];
     }
-    let mut operations = vec![late, forcing.expect("the number was passed because of a read")];
+    let mut operations = vec![late, forcing.expect("a read forced the count past this number")];
     operations.sort_unstable();
     operations
 }

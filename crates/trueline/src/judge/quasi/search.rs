@@ -299,7 +299,8 @@ impl<'t> QuasiSearch<'t> {
         for (class, factor) in (0..).zip(&task.factors) {
             let puts = || task.operations().filter(|op| task.class[*op as usize] == Some(class) && self.puts(*op));
             let behind = bounds(task, class, between(*factor));
-            // The values ordered by when they are taken out and, up to each of them, the one that is put in latest.
+            // `by_due`: the values in the order in which they must be taken out. `latest`: for each prefix of this
+            // order, the value that is put in last.
             let mut by_due: Vec<u32> = puts().filter(|put| foresight.due[*put as usize] != NEVER).collect();
             by_due.sort_by_key(|put| foresight.due[*put as usize]);
             let mut latest = by_due.clone();

@@ -24,7 +24,7 @@ use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronizations};
 
 /// The reason for refusing a history.
-pub(super) const REFUSED: &str = "the algorithm supports only pairs without a state whose partners are interchangeable";
+pub(super) const REFUSED: &str = "the algorithm supports only stateless pairs whose partners are interchangeable";
 
 /// Returns a synchronization linearization, if there is one; otherwise the position of the first return that gets no
 /// partner. The object must be stateless.

@@ -114,7 +114,7 @@ macro_rules! operations {
                 },
             )+];
 
-            #[allow(unused_parens, reason = "an argument may have one part")]
+            #[allow(unused_parens, reason = "a pattern with one part needs no parentheses")]
             fn read_op(
                 name: &str,
                 process: Option<$crate::history::ProcessId>,
@@ -130,7 +130,7 @@ macro_rules! operations {
                 }
             }
 
-            #[allow(unused_parens, unused_variables, reason = "a result may have one part, and does not need the argument")]
+            #[allow(unused_parens, unused_variables, reason = "a pattern with one part needs no parentheses, and some results are read without the argument")]
             fn read_ret(
                 record: &$crate::history::Record,
                 op: &$op_type,

@@ -120,7 +120,7 @@ pub fn render(timeline: &Timeline, settings: &Settings) -> String {
         "text" => escape(&text),
         "data" => data::write(timeline, settings.core_first),
         "script" => SCRIPT.to_owned(),
-        other => unreachable!("the template has a place for {other}"),
+        other => unreachable!("the template has an unknown placeholder `{other}`"),
     };
     fill(TEMPLATE, value)
 }

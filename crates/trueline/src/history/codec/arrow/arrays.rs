@@ -237,7 +237,7 @@ impl<'b> Batch<'b> {
     fn items(&mut self, field: &Field, length: usize) -> Result<Array<'b>, Broken> {
         let items = self.part(field, length)?;
         if items.has_no_buffers() && length > MOST_WITHOUT_BUFFERS {
-            return Err(Broken::Unsupported("lists of more nulls".to_owned()));
+            return Err(Broken::Unsupported(format!("lists of more than {MOST_WITHOUT_BUFFERS} nulls")));
         }
         Ok(items)
     }
@@ -351,7 +351,9 @@ impl Array<'_> {
             }
             Data::Coded(places, dictionary) => {
                 let item = usize::try_from(places.get(row)).ok().and_then(|place| dictionary.get(place));
-                return item.ok_or("the cell has a place outside of its dictionary; write it again")?.clone();
+                return item
+                    .ok_or("the index in this cell is outside of its dictionary; write the file again")?
+                    .clone();
             }
             Data::Lists { ends, items, is_map } => {
                 let mut nodes = Vec::new();

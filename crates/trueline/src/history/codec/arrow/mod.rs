@@ -48,7 +48,9 @@ impl From<Broken> for CodecError {
     fn from(broken: Broken) -> Self {
         Self::whole_file(match broken {
             Broken::Read(error) => return Self::io(0, error),
-            Broken::Invalid(what) => format!("this is not a valid Arrow file ({what}); write it again"),
+            Broken::Invalid(what) => {
+                format!("this is not a valid Arrow file (there is a problem with {what}); write it again")
+            }
             Broken::Short => "the Arrow file is cut off; write or copy it again".to_owned(),
             Broken::Unsupported(what) => {
                 format!("this Arrow file has {what}, which is not supported; write it as Parquet or JSON lines")
@@ -191,24 +193,24 @@ impl<'i> Messages<'i> {
         }
         let content = self.bytes.strip_suffix(MAGIC).ok_or(Broken::Short)?;
         let (content, length) = content.split_last_chunk().ok_or(Broken::Short)?;
-        let start = content.len().checked_sub(u32::from_le_bytes(*length) as usize).ok_or(broken("its end"))?;
-        let end = Flat::root(&content[start..]).ok_or(broken("its end"))?;
+        let start = content.len().checked_sub(u32::from_le_bytes(*length) as usize).ok_or(broken("its footer"))?;
+        let end = Flat::root(&content[start..]).ok_or(broken("its footer"))?;
         let mut blocks = Vec::new();
         for list in [2, 3] {
-            for block in end.list(list).ok_or(broken("its end"))?.blocks() {
-                let (offset, length) = block.ok_or(broken("its end"))?;
+            for block in end.list(list).ok_or(broken("its footer"))?.blocks() {
+                let (offset, length) = block.ok_or(broken("its footer"))?;
                 let place = usize::try_from(offset).ok().zip(usize::try_from(length).ok());
                 blocks.push(place.ok_or(broken("the place of a message"))?);
             }
         }
         self.blocks = Some(blocks.into_iter());
-        schema::columns(end.table(1).ok_or(broken("it has no columns"))?)
+        schema::columns(end.table(1).ok_or(broken("its schema, which has no columns"))?)
     }
 
     fn open_stream(&mut self) -> Result<Vec<Field>, Broken> {
         match self.next()? {
             Some(Message { kind: SCHEMA, detail, .. }) => schema::columns(detail),
-            _ => Err(broken("it does not begin with a schema")),
+            _ => Err(broken("its beginning, which is not a schema")),
         }
     }
 
@@ -339,7 +341,7 @@ mod tests {
             (b"ARROW1\0\0", "cut off"),
             (b"ARROW1\0\0\xff\xff\xff\x7fARROW1", "not a valid Arrow file"),
             (b"\xff\xff\xff\xff", "cut off"),
-            (b"\xff\xff\xff\xff\0\0\0\0", "does not begin with a schema"),
+            (b"\xff\xff\xff\xff\0\0\0\0", "its beginning, which is not a schema"),
             (b"\xff\xff\xff\xff\x10\0\0\0", "cut off"),
             (b"\xff\xff\xff\xff\xff\xff\xff\x7f", "the length of a message"),
             (b"FEA1", "Feather version 1"),

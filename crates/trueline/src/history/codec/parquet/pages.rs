@@ -264,7 +264,9 @@ impl Chunk {
         match &mut page.values {
             Values::Plain(bytes) => self.plain(bytes, there, names)?,
             Values::Bits(bytes, read) => {
-                let Items::Bools(bools) = &mut self.cells.items else { return Err(broken("no column of bits")) };
+                let Items::Bools(bools) = &mut self.cells.items else {
+                    return Err(broken("Boolean values in a column of another type"));
+                };
                 if (*read + there).div_ceil(8) > bytes.len() {
                     return Err(broken("a page with too few values"));
                 }
