@@ -5,7 +5,7 @@ use std::thread;
 
 use crate::child::Limits;
 
-const LOCK: &str = include_str!("../../../Cargo.lock");
+const LOCK: &str = include_str!("../Cargo.lock");
 
 /// Returns the version of a crate, from the lock file of the workspace.
 fn version(name: &str) -> &'static str {

@@ -241,7 +241,7 @@ mod tests {
         assert!(results(Some(Answer::Accepted), two(Answer::Unknown)).disagreements().is_empty());
         assert_eq!(results(None, two(Answer::Rejected)).disagreements().len(), 1);
         let against_all = results(Some(Answer::Rejected), two(Answer::Accepted)).disagreements();
-        assert_eq!(against_all, ["A case, a: auto: accepted, todc-utils: accepted, it must be: rejected"]);
+        assert_eq!(against_all, ["A case, a: auto: accepted, todc-utils: accepted, expected: rejected"]);
         let with_itself = vec![(Checker::Auto, judged(Answer::Accepted, 1)), (Checker::Todc, End::Contradicted)];
         assert_eq!(results(None, with_itself).disagreements().len(), 1);
     }
