@@ -1,4 +1,5 @@
-//! The cases: the history, whether it is judged by key or as a whole, and the expected verdict.
+//! The cases of the comparison. Each case has histories with their expected verdicts. It also
+//! determines whether a history is split by key or judged as a whole.
 
 use std::time::Duration;
 
@@ -17,9 +18,9 @@ pub(crate) struct Case {
     /// The reason for including the case, in a sentence or two; may be empty.
     pub(crate) remark: &'static str,
     pub(crate) by_key: bool,
-    /// The histories: one, or several whose times are added up.
+    /// The histories of the case. If there are several, their times are added up.
     pub(crate) histories: Vec<Source>,
-    /// The time limit for each history, if it differs from the common one.
+    /// The time limit for each history; `None` for the default limit.
     pub(crate) limit: Option<Duration>,
 }
 
@@ -40,14 +41,15 @@ fn case(title: &str, remark: &'static str, by_key: bool, histories: Vec<Source>)
     Case { title: title.to_owned(), remark, by_key, histories, limit: None }
 }
 
-/// The set of 280,000 operations, judged as a whole. `BARS` sets its minimum speedup.
+/// The title of the case with 280,000 operations on a set, judged as a whole. `BARS` sets the
+/// minimum speedup of this case.
 pub(crate) const SET_WHOLE: &str = "Set, 280,000 operations, whole";
 
 /// The number of small queue histories of each length.
 const QUEUES: u32 = 20;
-/// The limit for a history that is one of many.
+/// The time limit for each history of a case with many histories.
 pub(crate) const FOR_ONE_OF_MANY: Duration = Duration::from_secs(5);
-/// The number of writes that are lost, in cases with lost writes.
+/// The number of writes that never return, in each history of a case that has such writes.
 const LOST: usize = 30;
 
 /// Returns all cases with generated histories.
@@ -62,7 +64,7 @@ pub(crate) fn all_generated() -> Vec<Case> {
         ),
         case(
             SET_WHOLE,
-            "The same history, not split: a bit set with one bit for each operation takes 35 kB for each configuration.",
+            "The same history, not split by key: each configuration holds a bit set of 35 kB, a bit for each operation.",
             false,
             generated("set 280000", Accepted),
         ),
@@ -94,12 +96,12 @@ pub(crate) fn all_generated() -> Vec<Case> {
     for operations in [60, 100] {
         let histories = (1..=QUEUES).flat_map(|seed| generated(&format!("queue {operations} {seed}"), Accepted));
         let title = format!("Queue, {QUEUES} histories of {operations} operations, 4 busy clients");
-        let remark = "The time depends heavily on luck: on which order is tried first.";
+        let remark = "The time depends heavily on which order happens to be tried first.";
         cases.push(Case { limit: Some(FOR_ONE_OF_MANY), ..case(&title, remark, false, histories.collect()) });
     }
     cases.push(case(
         "Queue, 1,000 operations, 4 busy clients",
-        "No generic search decides it, not even ours.",
+        "No generic search decides this history within the limit, not even trueline's.",
         false,
         generated("queue 1000 1", Accepted),
     ));
@@ -146,7 +148,7 @@ pub(crate) fn run(words: &[&str], checker: Checker, by_key: bool) -> Result<(), 
             let kv = spec::Kv::new();
             checkers::run::<_, objects::Store, objects::OneOfStore>(checker, by_key, &kv, &history, &plain);
         }
-        _ => return Err(format!("there is no history {}", words.join(" "))),
+        _ => return Err(format!("unknown history: {}", words.join(" "))),
     }
     Ok(())
 }

@@ -25,7 +25,8 @@ pub(crate) enum Checker {
     Stateright,
 }
 
-/// All checkers, in the order of the tables. The first is the one that the others are compared with.
+/// All checkers, in the order of the tables. The tables compare every other checker with the first
+/// one.
 pub(crate) const CHECKERS: [Checker; 8] = [
     Checker::Auto,
     Checker::WingGongGraph,
@@ -38,7 +39,7 @@ pub(crate) const CHECKERS: [Checker; 8] = [
 ];
 
 impl Checker {
-    /// Returns the name on the command line.
+    /// Returns the name by which the command line refers to the checker.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -64,7 +65,7 @@ impl Checker {
     }
 }
 
-/// The name in the tables.
+/// Formats the name of the checker as the tables show it.
 impl fmt::Display for Checker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -83,7 +84,7 @@ impl FromStr for Checker {
     }
 }
 
-/// The answer of a checker.
+/// The verdict of a checker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Accepted,
@@ -109,10 +110,11 @@ impl Answer {
     }
 }
 
-/// Judges `history` with `checker` several times, and reports each time.
+/// Judges `history` with `checker` several times, and prints the result of each run.
 ///
-/// `plain` is the same history for the checkers of other crates: `Whole` is the object if it is judged as a whole,
-/// `Part` the object of one key if it is judged by key.
+/// The checkers of other crates judge `plain`, which is the same history with the types that they
+/// need. If the history is judged as a whole, they use the object `Whole`. If the history is split
+/// by key, they use `Part`, the object of a single key.
 pub(crate) fn run<S, Whole, Part>(
     checker: Checker,
     by_key: bool,

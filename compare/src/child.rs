@@ -1,8 +1,9 @@
-//! Measures in a child process: the output of the child, and how the parent reads it.
+//! Measures a checker in a child process. This module contains the code of the child, which prints
+//! results, and the code of the parent, which reads them.
 //!
-//! The child prints a line when the history is loaded in the form that the checker requires, and another line each time
-//! that the history has been judged. The parent reads these lines, watches the time and memory of the child, and kills
-//! it when a limit is reached.
+//! The child prints one line when it has loaded the history in the form that the checker requires,
+//! and one line for each time that it has judged the history. The parent reads these lines, watches
+//! the time and memory of the child, and kills it when a limit is reached.
 //!
 //! Times are processor times, so that other programs on the machine have little influence.
 
@@ -18,14 +19,15 @@ use crate::checkers::Answer;
 
 /// Maximum number of times that a history is judged; the best time counts.
 const RUNS: u32 = 20;
-/// If the previous runs took longer than this in total, no further run is started.
+/// After the runs of a checker have taken this long in total, no further run is started.
 const LONG_ENOUGH: Duration = Duration::from_secs(2);
-/// A child that does not get the processor is killed when the elapsed time is this many times its limit.
+/// The maximum elapsed time of a child, as a multiple of its time limit. A child that takes longer
+/// is killed, even if it has used less processor time than the time limit.
 const PATIENCE: u32 = 10;
-/// The interval at which the parent checks the child.
+/// The interval between two checks of the child's time and memory.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The clock by which a checker is measured and stopped.
+/// The clock that measures the time of a checker and enforces its time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     /// The processor time of the process.
@@ -34,9 +36,10 @@ pub(crate) enum Clock {
     Wall,
 }
 
-/// Creates the input, judges it, and reports to the parent, several times. Runs in the child process.
+/// Repeatedly creates the input and judges it. Reports each result to the parent. Runs in the child
+/// process.
 ///
-/// `size` is the number of operations, and the number of those that never returned.
+/// `size` holds the total number of operations, and the number of those that never returned.
 pub(crate) fn repeat<I>(
     clock: Clock,
     size: (usize, usize),
@@ -67,21 +70,22 @@ pub(crate) fn repeat<I>(
 /// The limits of a child for one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Processor time.
+    /// The maximum processor time.
     pub(crate) time: Duration,
     pub(crate) memory_kib: u64,
 }
 
-/// The end of a measurement.
+/// How the measurement of a checker ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The history was judged; the best time.
+    /// The history was judged. Holds the verdict and the best time.
     Judged(Answer, Duration),
-    /// The child did not finish within the limits; the time when it was killed.
+    /// The child did not finish within the limits. Holds the limit that was exceeded, and the time
+    /// that had passed when the child was killed.
     GaveUp(Reason, Duration),
-    /// The child ended without an answer; its error output.
+    /// The child ended without an answer. Holds its error output.
     Failed(String),
-    /// The child judged the same history in two ways.
+    /// The child returned two different verdicts on the same history.
     Contradicted,
 }
 
@@ -91,18 +95,19 @@ pub(crate) enum Reason {
     Memory,
 }
 
-/// The result of measuring a case.
+/// The result of measuring one checker on one history.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     pub(crate) operations: usize,
     pub(crate) pending: usize,
     pub(crate) end: End,
     pub(crate) runs: u32,
-    /// The peak resident memory, minus the resident memory when the history was loaded, in KiB.
+    /// The memory that judging took in addition to the loaded history: the peak resident memory,
+    /// minus the resident memory after loading the history, in KiB.
     pub(crate) above_kib: u64,
 }
 
-/// Runs this program with these words in a child process.
+/// Runs this program in a child process, with `words` as its arguments.
 pub(crate) fn measure(words: &[&str], limits: Limits) -> Measured {
     let mut seen = Seen::default();
     let end = match start(words) {
@@ -122,7 +127,7 @@ fn start(words: &[&str]) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// The output of the child so far.
+/// The results that the child has printed so far.
 #[derive(Debug, Default)]
 struct Seen {
     operations: usize,
@@ -161,7 +166,8 @@ fn processor_time(process: u32) -> Duration {
     /// Linux reports these times in hundredths of a second.
     const TICK_MS: u64 = 10;
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The second field is a name in parentheses, which may contain anything; fields 14 and 15 are user and system time.
+    // The second field is the name of the program, in parentheses. The name may contain any
+    // characters. Fields 14 and 15 are the user time and the system time.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
     let ticks: u64 = fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     Duration::from_millis(ticks * TICK_MS)
@@ -177,7 +183,8 @@ fn watch(mut child: Child, limits: Limits, seen: &mut Seen) -> End {
             }
         }
     });
-    // The start of the child's current step: by the clock, and by the child's processor time.
+    // The start of the child's current step: the clock time, and the processor time that the child
+    // had used by then.
     let (mut clock, mut spent_before) = (Instant::now(), Duration::ZERO);
     let reason = loop {
         match lines.recv_timeout(LOOK) {
@@ -200,7 +207,7 @@ fn watch(mut child: Child, limits: Limits, seen: &mut Seen) -> End {
         }
     };
     if reason.is_some() {
-        // An error is ignored, because the child may have ended by itself.
+        // Ignore an error from `kill`, because the child may have ended by itself.
         let _ = child.kill();
     }
     let mut said = String::new();
@@ -228,7 +235,7 @@ mod tests {
     #[test]
     fn what_the_child_says_is_understood() {
         let mut seen = Seen::default();
-        for line in ["loaded 7 2 4000", "judged accepted 30000 5", "a peer says something", "judged accepted 20000 6"] {
+        for line in ["loaded 7 2 4000", "judged accepted 30000 5", "a message of a peer", "judged accepted 20000 6"] {
             assert!(seen.line(line).is_some(), "{line}");
         }
         assert_eq!((seen.operations, seen.pending, seen.runs, seen.above_kib), (7, 2, 2, 6));

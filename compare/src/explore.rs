@@ -1,8 +1,11 @@
-//! Measures the executions per second of an exploration, compared with plain shuttle: the same program, depth first.
+//! Measures how many executions per second trueline explores, and compares this rate with that of
+//! plain shuttle. Both explore the same program, depth first.
 //!
-//! Two threads draw three tickets each, with a load and a store. Plain shuttle executes the program and checks nothing.
-//! Trueline records each execution, and judges its history if the history is new. Trueline has a schedule point before
-//! each call, so shuttle is also measured with a point there, which makes the executions equally long.
+//! In the program, two threads draw three tickets each. To draw a ticket, a thread loads a counter
+//! and then stores the next number. Plain shuttle executes the program and checks nothing. Trueline
+//! records each execution, and judges its history if the history is new. Trueline has a schedule
+//! point before each call. Shuttle is therefore also measured with a schedule point before each
+//! call, so that the executions have equally many steps.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,7 +19,7 @@ use trueline::judge::{Config, check};
 use trueline::primitives::{AtomicU64, Ordering::SeqCst};
 use trueline::spec::{FromModel, Model};
 
-/// The required fraction of shuttle's rate.
+/// The minimum rate of trueline, as a fraction of shuttle's rate.
 const BAR: f64 = 0.6;
 const THREADS: usize = 2;
 const CALLS: usize = 3;
@@ -99,7 +102,8 @@ fn shuttle(points_before_calls: bool) -> usize {
 /// Explores the program with trueline, and returns the number of executions.
 fn ours(search: Search, most: Option<u64>) -> usize {
     let judge = |execution: &Execution| {
-        // Most histories are rejected, but the measurement needs only that they are judged.
+        // Most histories are rejected, because the program has a race. The measurement only
+        // requires that every history gets a verdict.
         let verdict = check(&FromModel::new(Dispenser(0)), &execution.history, &Config::new()).verdict;
         verdict.is_accepted() || verdict.is_rejected()
     };
@@ -118,12 +122,12 @@ fn rate(time: Duration, run: impl Fn() -> usize) -> f64 {
     executions as f64 / started.elapsed().as_secs_f64()
 }
 
-/// Prints the table. The exit code reports whether the bar was reached.
+/// Prints the table. The exit code reports whether trueline reached its minimum rate.
 pub(crate) fn table(time: Duration) -> ExitCode {
     let most = u64::try_from(EXECUTIONS).ok();
     let rows = [
         ("shuttle, depth first, bare", rate(time, || shuttle(false))),
-        ("shuttle, depth first, with a point before each call", rate(time, || shuttle(true))),
+        ("shuttle, depth first, with a schedule point before each call", rate(time, || shuttle(true))),
         ("trueline, depth first, recorded and judged", rate(time, || ours(Search::Unreduced, most))),
         ("trueline, reduced, recorded and judged", rate(time, || ours(Search::Exhaustive, None))),
     ];
@@ -133,6 +137,6 @@ pub(crate) fn table(time: Duration) -> ExitCode {
         println!("| {title} | {rate:.0} | {:.2} |", rate / rows[0].1);
     }
     let all = (ours(Search::Unreduced, None), ours(Search::Exhaustive, None));
-    println!("\nAll schedules: {} executions; one of each class: {}.", all.0, all.1);
+    println!("\nAll schedules: {} executions; one schedule of each class of equivalent schedules: {}.", all.0, all.1);
     if rows[2].1 >= BAR * rows[0].1 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

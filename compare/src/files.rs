@@ -12,9 +12,10 @@ use crate::cases::{Case, FOR_ONE_OF_MANY, Source};
 use crate::checkers::Answer;
 use crate::objects::{Action, StoreOp, StoreRet};
 
-/// The case of all files. `BARS` sets its minimum speedup.
-pub(crate) const ALL: &str = "All files of Porcupine, the key-value store by key";
-/// The case of one file that is judged as a whole. `BARS` sets its minimum speedup.
+/// The title of the case with all files. `BARS` sets the minimum speedup of this case.
+pub(crate) const ALL: &str = "All files of Porcupine (those of the key-value store are split by key)";
+/// The title of the case with one file, which is judged as a whole. `BARS` sets the minimum speedup
+/// of this case.
 pub(crate) const STORE_WHOLE: &str = "Porcupine's key-value store, 10 clients (`c10-ok`), whole";
 
 /// Returns the cases of the files in `data`.
@@ -27,7 +28,7 @@ pub(crate) fn cases(data: &Path) -> Result<Vec<Case>, String> {
     let text = fs::read_to_string(&table).map_err(|error| format!("{}: {error}", table.display()))?;
     let mut all = Vec::new();
     for line in text.lines().skip(1) {
-        let wrong = || format!("{}: {line:?} is not a file, a model and a verdict", table.display());
+        let wrong = || format!("{}: expected a file, a model and a verdict, but found {line:?}", table.display());
         let mut fields = line.split('\t');
         let (file, _model, expected) =
             fields.next().zip(fields.next()).zip(fields.next()).map(|((a, b), c)| (a, b, c)).ok_or_else(wrong)?;
@@ -76,7 +77,8 @@ pub(crate) fn read_etcd(path: &str) -> Result<Etcd, String> {
         let outcome = outcome(operation, |result| match &op {
             CasRegisterOp::Read => number(result).map(CasRegisterRet::Value),
             CasRegisterOp::Write(_) => Ok(CasRegisterRet::Done),
-            // The result of a cas that failed is false; the result of one that succeeded is its argument.
+            // A compare-and-set that failed has the result `false`. One that succeeded has its
+            // argument as its result.
             CasRegisterOp::Cas { .. } => Ok(CasRegisterRet::Swapped(*result != Value::Bool(false))),
         })?;
         Ok((op, outcome))
@@ -104,7 +106,7 @@ pub(crate) fn read_store(path: &str) -> Result<(Store, History<StoreOp, StoreRet
         };
         let outcome = outcome(operation, |result| match (&action, result) {
             (Action::Get, Value::Text(text)) => Ok(Some(text.to_string())),
-            (Action::Get, _) => Err(format!("a get returned {result}")),
+            (Action::Get, _) => Err(format!("a get returned {result}, which is not a string")),
             (Action::Put(_) | Action::Append(_), _) => Ok(None),
         })?;
         Ok((StoreOp { key: key.clone(), action }, outcome))

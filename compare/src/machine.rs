@@ -1,4 +1,5 @@
-//! The introduction of the page: the machine, the versions, and the method of measurement.
+//! The introduction of the page that shows the comparison: the machine, the versions of the crates,
+//! and the method of measurement.
 
 use std::fs;
 use std::thread;
@@ -35,9 +36,9 @@ pub(crate) fn preamble(limits: Limits) -> String {
 - **Checkers**: trueline {trueline}; porcupine-rs {porcupine}, todc-utils {todc}, stateright {stateright}, as they are
   published. Porcupine itself is written in Go, and Knossos in Clojure; neither was available on this machine.
 - **Time**: each checker checks each history in a separate process, on one thread, up to 20 times within 2 s; the best time
-  counts. It is processor time, from the history in the checker's own data structures to the verdict (wall time for
+  counts. Times are processor times, from the history in the checker's own data structures to the verdict (wall times for
   porcupine-rs with threads). Our verdict comes with a linearization that has been replayed, or with the exact event
-  that no linearization allows; that of the peers is yes or no. A checker that runs for {time} s, or uses
+  that no linearization allows; the verdict of the peers is yes or no. A checker that runs for {time} s, or uses
   {memory} GiB more than the history, is stopped and *gives up*.
 - **Memory** is the peak of resident memory, minus the resident memory after the history was loaded.
 - **Objects** for the peers are written with the collections of the standard library. Where a history is checked *by key*,

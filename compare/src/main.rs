@@ -1,8 +1,9 @@
 //! Judges the same histories with trueline's checkers and with those of other crates, in one run.
 //!
-//! `cargo run --release --manifest-path compare/Cargo.toml -- --write COMPARISON.md` writes the page. Each checker judges each
-//! history in a separate process, so that its time and memory can be measured, and it can be stopped if it uses too
-//! much of them. Verdicts must agree: if they do not, the page reports it at the top, and the exit code is 1.
+//! `cargo run --release --manifest-path compare/Cargo.toml -- --write COMPARISON.md` writes the
+//! page. Each checker judges each history in a separate process, so that the time and memory of the
+//! checker can be measured and limited. If verdicts disagree, the page reports the disagreement at
+//! the top, and the exit code is 1.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints tables")]
 
 mod cases;
@@ -34,7 +35,8 @@ Only cases that have all WORDS in their titles are measured.
   --memory GIB      memory, beyond that of the history, at which a checker is stopped [default: 12]
 ";
 
-/// The stack size of the thread that judges: some checkers recurse once for each operation.
+/// The stack size of the thread that judges. It is large because some checkers recurse once for
+/// each operation.
 const STACK: usize = 1 << 30;
 
 /// The speedups that this comparison must show.
@@ -91,7 +93,7 @@ impl Options {
     }
 }
 
-/// `case CHECKER whole|by-key HISTORY`: judges one history by one checker, in this process.
+/// Runs `case CHECKER whole|by-key HISTORY`: judges one history with one checker, in this process.
 fn in_child(words: Vec<String>) -> ExitCode {
     let judge = move || -> Result<(), String> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -109,7 +111,7 @@ fn in_child(words: Vec<String>) -> ExitCode {
             eprintln!("{problem}");
             ExitCode::from(2)
         }
-        // The thread panicked, and has printed its message.
+        // The thread panicked, so it has already printed a message.
         Ok(Err(_)) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("cannot start a thread: {error}");
@@ -126,7 +128,7 @@ fn compare(options: &Options) -> ExitCode {
             None
         }
         Err(problem) => {
-            eprintln!("files of other projects are left out; give their directory with --data: {problem}");
+            eprintln!("the histories of other projects are left out; pass their directory with --data: {problem}");
             Some(problem)
         }
     };
@@ -155,7 +157,8 @@ fn measure(case: Case, limits: Limits) -> Results {
     let limits = Limits { time: case.limit.unwrap_or(limits.time).min(limits.time), ..limits };
     let mut by_checker = Vec::new();
     for checker in CHECKERS {
-        // This checker uses a thread for each key.
+        // `PorcupineThreads` uses a thread for each key, so it is measured only on histories that
+        // are split by key.
         if checker == Checker::PorcupineThreads && !case.by_key {
             continue;
         }
@@ -190,7 +193,7 @@ fn page(all: &[Results], disagreements: &[String], missing: Option<&str>, limits
         page += &format!("- **Left out**: files of other projects, which were not found ({missing}).\n");
     }
     let bars = report::bars(&BARS, all);
-    page += &format!("\n## Bars\n\n{bars}\n## In short\n\n{}", report::summary(all));
+    page += &format!("\n## Targets\n\n{bars}\n## In short\n\n{}", report::summary(all));
     for results in all {
         page += "\n";
         page += &report::section(results);

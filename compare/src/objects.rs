@@ -1,7 +1,7 @@
 //! The objects as users of other checkers would write them, with the collections of the standard library.
 //!
-//! Objects with the state of one key only ([`OneOfSet`], [`OneOfStore`]) are for histories that are judged by key, so
-//! that the other checkers do not need a collection with one element.
+//! For histories that are split by key, there are separate objects for a single key ([`OneOfSet`],
+//! [`OneOfStore`]). They hold the state of the key directly, not in a collection with one element.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Debug;
@@ -34,7 +34,8 @@ pub(crate) trait Object: Clone + Debug + Send + Sync + 'static {
         Key::None
     }
 
-    /// Returns the state after `op`, if it may return `ret`. An unknown result allows any.
+    /// Returns the state after `op`, or `None` if `op` cannot return `ret` in `state`. If the
+    /// argument `ret` is `None`, every result is allowed.
     fn step(state: &Self::State, op: &Self::Op, ret: Option<&Self::Ret>) -> Option<Self::State> {
         ret.is_none_or(|ret| Self::allows(state, op, ret)).then(|| {
             let mut next = state.clone();
@@ -78,7 +79,7 @@ impl Object for Register {
     }
 }
 
-/// A register whose value may be absent, as it is initially.
+/// A register with an optional value, initially absent.
 #[derive(Clone, Debug)]
 pub(crate) struct CasRegister;
 

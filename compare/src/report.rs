@@ -12,7 +12,8 @@ use crate::child::{End, Limits, Measured, Reason};
 pub(crate) struct Results {
     pub(crate) case: Case,
     pub(crate) limits: Limits,
-    /// The measurements of the checkers that were tried, in the order of [`CHECKERS`], one for each history.
+    /// The measurements of each checker that was tried, in the order of [`CHECKERS`]. Each checker
+    /// has one measurement for each history.
     pub(crate) by_checker: Vec<(Checker, Vec<Measured>)>,
 }
 
@@ -66,7 +67,7 @@ impl Time {
         format!("{}{}", if self.exact { "" } else { "> " }, show_duration(self.least))
     }
 
-    /// Returns the ratio of this time to `other`; `None` if `other` is not exact.
+    /// Returns this time divided by `other`; `None` if `other` is only a lower bound.
     pub(crate) fn over(self, other: Self) -> Option<f64> {
         other.exact.then(|| self.least.as_secs_f64() / other.least.as_secs_f64().max(1e-9))
     }
@@ -94,18 +95,20 @@ fn show_ratio(ratio: f64) -> String {
 }
 
 fn show_memory(kib: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "for reading")]
+    #[expect(clippy::cast_precision_loss, reason = "the number is rounded for display")]
     let mib = kib as f64 / 1024.0;
     if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
 }
 
-/// Formats the number of each kind; kinds with the number 0 are omitted.
+/// Formats counts of several kinds, such as `3 accepted, 1 rejected`. Kinds with a count of 0 are
+/// omitted.
 fn count<'t>(kinds: impl IntoIterator<Item = (usize, &'t str)>) -> String {
     let some = kinds.into_iter().filter(|(number, _)| *number > 0);
     some.map(|(number, kind)| format!("{number} {kind}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Formats the verdict of a single history, or the number of each verdict for several.
+/// Formats the verdict on a single history, or for several histories, how often each verdict
+/// occurred.
 fn show_ends(measured: &[Measured], limits: Limits) -> String {
     let limit = |reason| match reason {
         Reason::Time => format!("gives up ({} s)", limits.time.as_secs()),
@@ -143,7 +146,7 @@ pub(crate) fn section(results: &Results) -> String {
     let several = if histories > 1 { format!("{histories} histories, ") } else { String::new() };
     let _ =
         writeln!(page, "{several}{operations} operations, {pending} of them never return. {}\n", results.case.remark);
-    page += "| checker | verdict | best time | times ours | memory above the history | runs |\n";
+    page += "| checker | verdict | best time | relative to ours | memory beyond the history | runs |\n";
     page += "|---|---|---:|---:|---:|---:|\n";
     let ours = results.time(CHECKERS[0]);
     for (checker, measured) in &results.by_checker {
@@ -180,14 +183,14 @@ pub(crate) fn summary(all: &[Results]) -> String {
     page
 }
 
-/// A required speedup: porcupine-rs takes at least `times` as long as trueline.
+/// A minimum speedup: porcupine-rs must take at least `times` as long as trueline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bar {
     pub(crate) title: &'static str,
     pub(crate) times: f64,
 }
 
-/// Returns the table of the bars whose cases were measured.
+/// Returns the table of minimum speedups, for those cases that were measured.
 pub(crate) fn bars(bars: &[Bar], all: &[Results]) -> String {
     let mut page = String::from(
         "| on one thread | bar for porcupine-rs | porcupine-rs | trueline | ratio | |\n|---|---:|---:|---:|---:|---|\n",
@@ -202,7 +205,7 @@ pub(crate) fn bars(bars: &[Bar], all: &[Results]) -> String {
                 let held = match ratio {
                     Some(ratio) if ratio >= bar.times => "held",
                     _ if theirs.exact => "**missed**",
-                    _ => "**not shown**: porcupine-rs was stopped too early",
+                    _ => "**not decided**: porcupine-rs was stopped too early",
                 };
                 (theirs.show(), ours.show(), theirs.show_over(ours), held)
             }
@@ -257,7 +260,7 @@ mod tests {
         assert!(against(judged(Answer::Accepted, 1900)).contains("missed"));
         let stopped = |reason, seconds| against(End::GaveUp(reason, Duration::from_secs(seconds)));
         assert!(stopped(Reason::Time, 30).contains("| > 30.0 s | 100.0 ms | > 300 | held |"));
-        assert!(stopped(Reason::Memory, 1).contains("not shown"));
+        assert!(stopped(Reason::Memory, 1).contains("not decided"));
         assert!(against(End::Failed(String::new())).contains("not measured"));
     }
 

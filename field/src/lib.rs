@@ -1,1 +1,1 @@
-//! Published concurrent crates, explored without a change: see the tests.
+//! Explores published concurrent crates without changing their code: see the tests.

@@ -1,5 +1,6 @@
-//! Crates that are right: all schedules of two threads with two calls each, depth first, which is complete and the same each time:
-//! `cargo trueline test --instrument-all --test complete`.
+//! Explores crates without known faults completely: all schedules of two threads with two calls
+//! each, depth first. The exploration is the same each time. Run these tests with `cargo trueline
+//! test --instrument-all --test complete`.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use arc_swap::ArcSwap;
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use trueline::test::{Exploration, Outcome, call};
 
-/// Nothing failed, all was explored, and a second exploration is like the first.
+/// Checks that no execution fails, that all schedules are explored, and that a second exploration has the same counts.
 #[track_caller]
 fn complete(explore: impl Fn(Exploration) -> Outcome) {
     let counts = [(); 2].map(|()| {
@@ -16,7 +17,7 @@ fn complete(explore: impl Fn(Exploration) -> Outcome) {
         if let Some(failure) = outcome.failure {
             panic!("{failure}");
         }
-        let explored = outcome.explored.expect("it was explored");
+        let explored = outcome.explored.expect("the outcome has the extent of the exploration");
         assert!(explored.is_complete, "{explored:?}");
         println!("{} executions, {} histories, {:.1?}", explored.executions, explored.histories, outcome.elapsed);
         (explored.executions, explored.histories)

@@ -1,5 +1,6 @@
-//! Crates in which no fault is known: random schedules must not find one, in `TRUELINE_TIME` seconds for each, 1 unless
-//! it is set. `TRUELINE_TIME=60 cargo trueline test --instrument-all --test controls -- --nocapture`.
+//! Tests crates without known faults: random schedules must not find a fault. Each crate is tested
+//! for `TRUELINE_TIME` seconds, by default 1, as in `TRUELINE_TIME=60 cargo trueline test
+//! --instrument-all --test controls -- --nocapture`.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, VecDeque};
@@ -12,7 +13,7 @@ use trueline::test::{Exploration, Plan};
 
 type Fixed = BuildHasherDefault<DefaultHasher>;
 
-/// Nothing fails.
+/// Checks that no execution fails, and that the test has no warnings.
 #[track_caller]
 fn clean(name: &str, plan: Plan) {
     let seconds = std::env::var("TRUELINE_TIME").ok().and_then(|time| time.parse().ok()).unwrap_or(1);
@@ -27,11 +28,11 @@ fn clean(name: &str, plan: Plan) {
         outcome.too_little,
         outcome.warnings
     );
-    let explored = outcome.explored.expect("it was explored");
+    let explored = outcome.explored.expect("the plan explores schedules");
     println!("\n{name}: {} executions of {} programs, {:.1?}", explored.executions, explored.programs, outcome.elapsed);
 }
 
-/// A queue without a bound.
+/// Tests an unbounded queue.
 fn unbounded<O: Send + Sync + 'static>(
     make: impl Fn() -> O + Send + Sync + 'static,
     add: impl Fn(&O, u8) + Send + Sync + 'static,
@@ -44,7 +45,7 @@ fn unbounded<O: Send + Sync + 'static>(
         .into_plan()
 }
 
-/// A queue with this many places, and its length if it can be asked for.
+/// Tests a queue with this many places, and its length if `len` is given.
 fn queue<O: Send + Sync + 'static>(
     places: usize,
     make: impl Fn() -> O + Send + Sync + 'static,
@@ -144,14 +145,15 @@ fn lockfree_stack() {
     clean("lockfree stack", test.into_plan());
 }
 
-/// The queue is never full here: an enqueue that is under way takes its place before others can see its value, so that
-/// a queue may be full, and empty afterwards.
+/// Tests a queue with too few elements to fill it. In a full queue, the test would find a fault: an
+/// enqueue in progress occupies a place before other threads can see its value, so the queue may
+/// seem to be full, and then empty.
 #[test]
 fn nolock_ncq() {
     use nolock::queues::mpmc::bounded::ncq;
     let make = || ncq::queue(64);
     type Queue = (ncq::Receiver<u8>, ncq::Sender<u8>);
-    let add = |(_, tx): &Queue, x| assert!(tx.try_enqueue(x).is_ok(), "there is room");
+    let add = |(_, tx): &Queue, x| assert!(tx.try_enqueue(x).is_ok(), "the queue has room");
     clean("nolock ncq", unbounded(make, add, |(rx, _)| rx.try_dequeue().ok()));
 }
 

@@ -1,4 +1,4 @@
-//! Faults of published crates, each found in the crate as it is:
+//! Finds faults of published crates, without changes to the crates:
 //! `cargo trueline test --instrument-all --test faults -- --nocapture`.
 
 mod cpu;
@@ -10,15 +10,16 @@ use trueline::drive::systematic::Search;
 use trueline::drive::unique;
 use trueline::test::{Exploration, FailureKind, Plan, call};
 
-/// The fault is found with each of five seeds, the steps name a file of this crate, and the token makes it again.
-/// Half of the searches take at most five seconds of processor time.
+/// Checks that the fault is found with each of five seeds, that the steps in the report name
+/// `file`, and that the token reproduces the failure. The median time of the searches must be at
+/// most five seconds of processor time.
 #[track_caller]
 fn found(file: &str, plan: impl Fn() -> Plan) {
     let mut times = [1, 2, 3, 4, 5].map(|seed| {
         let started = cpu::time();
         let outcome = plan().seed(seed).forgetful().shrink_for(Duration::ZERO).run();
         let time = cpu::time() - started;
-        let executions = outcome.explored.expect("it was explored").executions;
+        let executions = outcome.explored.expect("the plan explores schedules").executions;
         let Some(failure) = outcome.failure else {
             panic!("{file}: no fault in {executions} executions: {:?} {:?}", outcome.too_little, outcome.warnings)
         };
@@ -37,7 +38,7 @@ fn found(file: &str, plan: impl Fn() -> Plan) {
     assert!(times[2].0 <= Duration::from_secs(5), "{file}: {times:.2?}");
 }
 
-/// concurrent-queue 2.5.0: `force_push` stores the tail, and erases the mark of a `close` in between.
+/// concurrent-queue 2.5.0: `force_push` stores the tail, and so erases the mark of a `close` that came in between.
 #[test]
 fn closed_queue() {
     found("concurrent-queue-2.5.0/src/bounded.rs", || {
@@ -63,7 +64,7 @@ fn closed_queue() {
     });
 }
 
-/// concurrent-queue 2.5.0: a queue for one element is full although it is empty, while a `pop` ends.
+/// concurrent-queue 2.5.0: while a `pop` ends, an empty queue for one element reports that it is full.
 #[test]
 fn queue_for_one() {
     found("concurrent-queue-2.5.0/src/single.rs", || {
@@ -76,7 +77,7 @@ fn queue_for_one() {
     });
 }
 
-/// concurrent-queue 2.5.0: a queue that is always full has a smaller length, while `force_push` replaces an element.
+/// concurrent-queue 2.5.0: while `force_push` replaces an element of a full queue, the queue reports a smaller length.
 #[test]
 fn length_of_a_full_queue() {
     found("concurrent-queue-2.5.0/src/bounded.rs", || {
@@ -85,7 +86,7 @@ fn length_of_a_full_queue() {
             .operation(
                 "force_push",
                 unique(),
-                |queue, x| queue.force_push(x).expect("it is not closed"),
+                |queue, x| queue.force_push(x).expect("the queue is not closed"),
                 |queue, x| {
                     (if push(queue, 2, x) { None } else { Some((queue.push_back(x), queue.pop_front()).1) }).flatten()
                 },
@@ -97,8 +98,8 @@ fn length_of_a_full_queue() {
     });
 }
 
-/// lockfree 0.5.1: a `pop` finds nothing although a `push` has returned, if an earlier one has swapped the tail and not
-/// linked its node yet.
+/// lockfree 0.5.1: a `pop` finds nothing although a `push` has returned, if an earlier `push` has swapped the tail but
+/// not yet linked its node.
 #[test]
 fn lockfree_queue() {
     found("lockfree-0.5.1/src/queue.rs", || {
@@ -111,9 +112,10 @@ fn lockfree_queue() {
     });
 }
 
-/// heapless 0.9.3: a dequeue finds nothing although an enqueue has returned, if another one is on its way (issue 583).
+/// heapless 0.9.3: a dequeue finds nothing although an enqueue has returned, if another enqueue is in progress (issue
+/// 583).
 #[test]
-#[expect(deprecated, reason = "the fault is why")]
+#[expect(deprecated, reason = "the queue is deprecated because of the fault")]
 fn heapless_queue() {
     found("heapless-0.9.3/src/mpmc.rs", || {
         trueline::test(heapless::mpmc::Queue::<u64, 4>::new)
@@ -125,7 +127,7 @@ fn heapless_queue() {
     });
 }
 
-/// thingbuf 0.1.6: a buffer is full although there is room, because it has skipped a slot that was read.
+/// thingbuf 0.1.6: a buffer reports that it is full although it has room, because it has skipped a slot that was read.
 #[test]
 fn thingbuf() {
     found("thingbuf-0.1.6/src/lib.rs", || {
@@ -145,7 +147,7 @@ fn push(queue: &mut VecDeque<u64>, places: usize, x: u64) -> bool {
     has_room
 }
 
-/// boxcar 0.2.14: an element with a smaller index than one that was pushed may not be there yet.
+/// boxcar 0.2.14: after a `push` has returned, an element with a smaller index may still be missing.
 #[test]
 fn boxcar() {
     found("boxcar-0.2.14/src", || {
@@ -178,7 +180,7 @@ fn skip_map() {
     });
 }
 
-/// moka 0.12.16: two `or_insert` of one key may both say that theirs is fresh (issue 545).
+/// moka 0.12.16: two calls of `or_insert` with one key may both report that their entry is fresh (issue 545).
 #[test]
 fn cache() {
     found("moka-0.12.16/src", || {

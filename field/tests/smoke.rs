@@ -1,5 +1,6 @@
-//! Published crates that compile with an instrumented `std`, and behave as they should under the scheduler: random
-//! schedules of random programs, for a second of each crate. This prints the table in `docs/src/unmodified.md`:
+//! Tests that published crates compile with an instrumented `std`, and behave correctly under the
+//! scheduler. Each crate runs random programs with random schedules for one second. The tests print
+//! the table in `docs/src/unmodified.md`:
 //!
 //! ```sh
 //! cargo trueline test --instrument-all --test smoke -- --nocapture | grep '^|'
@@ -18,13 +19,14 @@ use std::time::Duration;
 use trueline::drive::systematic::Search;
 use trueline::test::{Exploration, Plan};
 
-/// Everything was seen: all shared memory of these operations is in atomics or behind locks.
+/// The value of `unseen` for operations whose shared memory is all in atomics or behind locks: the
+/// scheduler sees each access.
 const ALL: &str = "";
 const ARC: &str = "reference counts of `Arc`";
 const TIME: &str = "time, reference counts of `Arc`";
 const WAKERS: &str = "wakers";
 
-/// Explores, and prints a row of the table.
+/// Explores the plan, and prints a row of the table.
 #[track_caller]
 fn smoke(package: &str, unseen: &str, plan: Plan) {
     let started = cpu::time();
@@ -35,11 +37,11 @@ fn smoke(package: &str, unseen: &str, plan: Plan) {
     if let Some(failure) = outcome.failure {
         panic!("{package}: {failure}");
     }
-    let explored = outcome.explored.expect("it was explored");
+    let explored = outcome.explored.expect("the plan explores schedules");
     assert!(outcome.too_little.is_empty(), "{package}: {:?}", outcome.too_little);
     assert!(outcome.warnings.is_empty(), "{package}: {:?}", outcome.warnings);
     let lock = include_str!("../Cargo.lock");
-    let (_, rest) = lock.rsplit_once(&format!("name = \"{package}\"\nversion = \"")).expect("it is in the lock file");
+    let (_, rest) = lock.rsplit_once(&format!("name = \"{package}\"\nversion = \"")).expect("`lock` has the package");
     let (version, _) = rest.split_once('"').expect("the version is in quotes");
     let per_second = (explored.executions as f64 / time.as_secs_f64() / 100.0).round() * 100.0;
     println!("\n| `{package}` | {version} | yes | {per_second} | {unseen} |");
@@ -79,7 +81,7 @@ fn unbounded<O: Send + Sync + 'static>(
         .into_plan()
 }
 
-/// Tests a map that returns previous values, if it is asked for them.
+/// Tests a map with `insert`, `remove` and `get`.
 fn map<O: Send + Sync + 'static>(
     make: impl Fn() -> O + Send + Sync + 'static,
     insert: impl Fn(&O, u8, u8) + Send + Sync + 'static,
@@ -99,7 +101,7 @@ fn map<O: Send + Sync + 'static>(
         .into_plan()
 }
 
-/// Tests a number that is replaced.
+/// Tests a cell that holds a number, which `swap` replaces.
 fn cell<O: Send + Sync + 'static>(
     make: impl Fn() -> O + Send + Sync + 'static,
     swap: impl Fn(&O, u8) -> u8 + Send + Sync + 'static,
@@ -202,9 +204,10 @@ fn crossbeam_epoch() {
     let swap = |cell: &Atomic<u8>, x| {
         let guard = &pin();
         let old = cell.swap(Owned::new(x), SeqCst, guard);
-        // SAFETY: it is not null, is destroyed by no other thread, and not before all are unpinned.
+        // SAFETY: `old` is not null. No other thread destroys it, and it is not destroyed before all threads that were
+        // pinned are unpinned.
         let value = unsafe { *old.deref() };
-        // SAFETY: it cannot be reached any more.
+        // SAFETY: `old` cannot be reached any more.
         unsafe { guard.defer_destroy(old) };
         value
     };
@@ -268,10 +271,10 @@ fn flurry() {
 fn haphazard() {
     use haphazard::{AtomicPtr, HazardPointer};
     let swap = |cell: &AtomicPtr<u8>, x| {
-        let old = cell.swap(Box::new(x)).expect("it is never null");
-        // SAFETY: it is not reclaimed before it is retired.
+        let old = cell.swap(Box::new(x)).expect("the cell is never null");
+        // SAFETY: `old` is not reclaimed before it is retired.
         let value = unsafe { *old.as_ref().as_ref() };
-        // SAFETY: it cannot be reached any more, and is retired once.
+        // SAFETY: `old` cannot be reached any more, and is retired once.
         unsafe { old.retire() };
         value
     };
@@ -283,7 +286,7 @@ fn haphazard() {
 }
 
 #[test]
-#[expect(deprecated, reason = "it has a fault")]
+#[expect(deprecated, reason = "the queue is deprecated because of a fault")]
 fn heapless() {
     let test = trueline::test(heapless::mpmc::Queue::<u8, 4>::new).model(0).operation(
         "enqueue",
@@ -301,7 +304,7 @@ fn kanal() {
     smoke("kanal", ALL, queue(make, 2, add, |(_, rx): &(_, kanal::Receiver<u8>)| rx.try_recv().ok().flatten()));
 }
 
-/// A number with two copies.
+/// A number; `left_right` keeps two copies of it.
 #[derive(Clone, Default)]
 struct Number(u8);
 
@@ -442,9 +445,9 @@ fn seize() {
     let swap = |(collector, cell): &(seize::Collector, AtomicPtr<u8>), x| {
         let guard = collector.enter();
         let old = guard.swap(cell, Box::into_raw(Box::new(x)), SeqCst);
-        // SAFETY: the guard protects it.
+        // SAFETY: the guard protects `old`.
         let value = unsafe { *old };
-        // SAFETY: it cannot be reached any more, and is retired once.
+        // SAFETY: `old` cannot be reached any more, and is retired once.
         unsafe { guard.defer_retire(old, seize::reclaim::boxed) };
         value
     };
@@ -454,7 +457,7 @@ fn seize() {
 #[test]
 fn sharded_slab() {
     let insert = |slab: &sharded_slab::Slab<u8>, x| {
-        let key = slab.insert(x).expect("there is room");
+        let key = slab.insert(x).expect("the slab has room");
         let found = slab.get(key).map(|found| *found);
         (found, slab.remove(key))
     };

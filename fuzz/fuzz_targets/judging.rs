@@ -1,6 +1,8 @@
-//! No history makes a judge, a core, an explanation or a picture panic, and the judges agree.
+//! Tests that no valid history causes a panic in judging, shrinking, explaining or drawing, and
+//! that all algorithms agree.
 //!
-//! The first bytes choose a specification and an algorithm; each two of the others are an event of a valid history.
+//! The first bytes of the input choose a specification and an algorithm. Each later pair of bytes
+//! becomes an event of a valid history.
 #![no_main]
 
 use std::time::Duration;
@@ -14,7 +16,7 @@ use trueline::view::text::Style;
 use trueline::view::timeline::Label;
 use trueline::view::{Report, Timeline, html, json, prose, svg, text};
 
-/// The processes: also one whose number is as large as numbers are.
+/// The numbers of the processes. One of them is the largest possible number.
 const PROCESSES: [u32; 4] = [0, 1, 2, u32::MAX];
 const MOST_EVENTS: usize = 48;
 
@@ -50,7 +52,7 @@ fn history(spec: &NamedSpec, events: &[u8]) -> RawHistory {
                 builder.call(process, Record { f: f.into(), key, value: value(with) }).map(drop)
             }
         };
-        done.expect("a process calls when it has returned, and returns when it has called");
+        done.expect("each process alternates between calls and returns");
     }
     builder.finish()
 }
@@ -65,7 +67,7 @@ fuzz_target!(|data: &[u8]| {
     let config = Config::new().budget(budget).partition(settings & 2 != 0);
     let (algorithm, _) = &ALGORITHMS[usize::from(*algorithm) % ALGORITHMS.len()];
     let Ok(judged) = spec.judge(history.clone(), &config.clone().algorithm(algorithm.clone())) else { return };
-    let auto = spec.judge(history, &config).expect("it was read before");
+    let auto = spec.judge(history, &config).expect("the history was read before");
     let verdicts = [&judged, &auto].map(|judged| &judged.judgment().verdict);
     let contradicts = (verdicts[0].is_rejected() && verdicts[1].is_accepted())
         || (verdicts[0].is_accepted() && verdicts[1].is_rejected());

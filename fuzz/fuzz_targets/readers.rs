@@ -1,4 +1,5 @@
-//! No bytes make a reader panic, and what is read can be written and read again.
+//! Tests that no input makes a reader panic, and that a history that was read can be written and
+//! read again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -26,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
         (Target::PorcupineJson, Format::PorcupineJson),
     ] {
         let mut written = Vec::new();
-        // Not every format can hold every history.
+        // Some formats cannot represent every history.
         if codec::write(&history, target, &mut written).is_ok() {
             let again = codec::read(written.as_slice(), format).expect("what was written can be read");
             assert_eq!(again.len(), history.len());

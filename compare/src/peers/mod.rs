@@ -3,15 +3,16 @@
 //! Each module converts a history to the input of its crate; only the checking itself is measured. The crates accept
 //! different inputs:
 //!
-//! | crate | never-returning operations | histories by key |
+//! | crate | operations that never returned | splitting by key |
 //! |---|---|---|
-//! | porcupine-rs | return last, with any result | by itself, with a thread for each key; or split by us |
-//! | todc-utils | return last, with any result | split by us |
-//! | stateright | never return | split by us |
+//! | porcupine-rs | treated as if they returned last, with any result | by the crate, with a thread for each key; or by us |
+//! | todc-utils | treated as if they returned last, with any result | by us |
+//! | stateright | never return | by us |
 //!
-//! If an operation is possible in every state, it makes no difference whether it never returns, or returns last with
-//! any result: if it had no effect, it can take effect after all operations that could have observed it. This holds for
-//! all [`objects`](crate::objects).
+//! For an operation that is possible in every state, both treatments lead to the same verdict: a
+//! linearization without the operation can be extended by placing the operation at the end, where
+//! no other operation observes its effect. All operations of the [`objects`](crate::objects) are
+//! possible in every state.
 
 mod porcupine;
 mod stateright;
@@ -38,7 +39,8 @@ pub(crate) trait Peer<O: Object> {
     fn judge(input: Self::Input) -> bool;
 }
 
-/// Splits the history by key; returns it whole if its operations do not have keys.
+/// Splits the history by key. If its operations do not have keys, returns the whole history as the
+/// only part.
 pub(crate) fn split<O: Object>(history: &History<O::Op, O::Ret>) -> Vec<History<O::Op, O::Ret>> {
     let mut numbers = BTreeMap::new();
     let of: Vec<usize> = history
@@ -52,7 +54,8 @@ pub(crate) fn split<O: Object>(history: &History<O::Op, O::Ret>) -> Vec<History<
     (0..numbers.len()).map(|number| history.project(|id, _| of[id.index()] == number)).collect()
 }
 
-/// Returns the calls and returns in order, followed by the returns of operations that never returned.
+/// Returns the events (calls and returns) in their order, followed by a return for each operation
+/// that never returned.
 fn events_with_all_returns<Op, Ret>(history: &History<Op, Ret>) -> impl Iterator<Item = (EventKind, OpId)> {
     let lost = (0..).zip(history.operations()).filter(|(_, operation)| operation.return_position().is_none());
     let events = history.events().iter().map(|event| (event.kind(), event.op()));
@@ -78,8 +81,8 @@ mod tests {
         parts.into_iter().all(|part| P::judge(P::translate(part)))
     }
 
-    /// Compares the verdicts of all checkers on small histories, in which some results are those of earlier operations
-    /// of the same kind.
+    /// Compares the verdicts of all checkers on small histories, in which some results are replaced by the result of an
+    /// earlier equal operation, and so may be wrong.
     fn agree<S, Whole, Part>(spec: &S, call: fn(&mut Random) -> S::Op)
     where
         S: Spec,

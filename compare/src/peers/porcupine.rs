@@ -24,7 +24,7 @@ pub(crate) struct Adapter<O, How> {
     of: PhantomData<fn() -> (O, How)>,
 }
 
-/// Whether porcupine-rs splits the history.
+/// A version of the checker. `SPLITS` states whether porcupine-rs itself splits the history by key.
 pub(crate) trait Splitting: Clone {
     const SPLITS: bool;
 }
@@ -60,7 +60,8 @@ impl<O: Object, How: Splitting> Model for Adapter<O, How> {
     fn step(state: &O::State, (op, ret): &Self::Op) -> (bool, O::State) {
         match O::step(state, op, ret.as_ref()) {
             Some(next) => (true, next),
-            // The state is ignored in this case, and a copy of it would cost more.
+            // If the returned `bool` is `false`, porcupine-rs ignores the returned state. Therefore
+            // return the initial state, which is cheaper to create than a copy of `state`.
             None => (false, O::initial()),
         }
     }

@@ -8,6 +8,9 @@ use crate::Fallible;
 pub(crate) const HELP: &str = "\
 Runs tests with schedule points inside crates that do not use trueline
 
+At a schedule point, the scheduler of trueline can switch threads. To instrument a crate is to build it with a
+replacement of `std` that has schedule points; the source code of the crate does not change.
+
 Usage:
   cargo trueline test [OPTIONS] [CARGO TEST ARGUMENTS]
   cargo trueline replay TOKEN [TEST] [OPTIONS] [CARGO TEST ARGUMENTS]
@@ -15,7 +18,7 @@ Usage:
 Examples:
   cargo trueline test                                    instruments the crates of this workspace
   cargo trueline test --instrument crossbeam-queue       also crossbeam-queue and its dependencies
-  cargo trueline replay 'program/a 1|b 2/3-1' my_test    repeats the run that a failing test printed
+  cargo trueline replay 'program/a 1|b 2/3-1' my_test    repeats the run whose token a failing test printed
 
 Options:
       --instrument CRATE,..  Also instrument these crates and their dependencies
@@ -27,7 +30,7 @@ Tests run one at a time unless RUST_TEST_THREADS is set, because static variable
 exploration at a time. The exit code is that of `cargo test`, or 2 if the command line or the project is invalid.
 ";
 
-/// The parsed command line.
+/// The parsed arguments of `cargo trueline`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Args {
     pub(crate) command: Command,
@@ -35,9 +38,10 @@ pub(crate) struct Args {
     pub(crate) instrument_all: bool,
     /// The arguments that are passed on to cargo.
     pub(crate) cargo: Vec<OsString>,
-    /// The base of the target directory, if it is given.
+    /// The value of `--target-dir`. Below this directory, this command creates its own target
+    /// directories.
     pub(crate) target_dir: Option<OsString>,
-    /// The target triple, if it is given.
+    /// The value of `--target`: a target triple.
     pub(crate) target: Option<String>,
 }
 
@@ -104,7 +108,7 @@ pub(crate) fn read(arguments: Vec<OsString>) -> Fallible<Args> {
 }
 
 impl Args {
-    /// Returns the arguments of cargo that `cargo metadata` also accepts.
+    /// Returns those of the arguments for cargo that `cargo metadata` also accepts.
     pub(crate) fn of_metadata(&self) -> Vec<OsString> {
         const FLAGS: [&str; 5] = ["--offline", "--locked", "--frozen", "--all-features", "--no-default-features"];
         const WITH_VALUES: [&str; 4] = ["--manifest-path", "--features", "-F", "--config"];

@@ -7,7 +7,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Returns a setting of the section `build`: the environment variable, or else the value in the closest file.
+/// Returns a setting of the section `build`: the value of its environment variable or, if this is
+/// not set, the value in the closest configuration file.
 pub(crate) fn of_build(key: &str) -> Option<OsString> {
     let variable = format!("CARGO_BUILD_{}", key.replace('-', "_").to_uppercase());
     if let Some(value) = env::var_os(variable).filter(|value| !value.is_empty()) {
@@ -27,7 +28,7 @@ pub(crate) fn of_build(key: &str) -> Option<OsString> {
     })
 }
 
-/// Returns the string that `[build]` sets this key to.
+/// Returns the string value of this key in the section `[build]`.
 fn in_text(text: &str, key: &str) -> Option<String> {
     let mut section = "";
     text.lines().find_map(|line| {

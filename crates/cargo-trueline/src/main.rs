@@ -1,16 +1,18 @@
-//! `cargo trueline test`: runs tests with schedule points inside of crates that do not depend on trueline.
+//! `cargo trueline test`: runs tests with schedule points inside crates that do not depend on
+//! trueline.
 //!
-//! A test of `trueline` can explore only the schedule points that the object has: accesses to the atomics, locks and
-//! threads of `trueline-sync`. This command builds the same tests such that, in the crates that are instrumented, `std`
-//! and `core` are replaced by the shims of `trueline-sync`. The source code of these crates is not changed, and the
-//! stable compiler is used.
+//! A test of `trueline` can explore only the schedule points that the object has: accesses to the
+//! atomics, locks and threads of `trueline-sync`. This command builds the same tests, but
+//! instruments some crates: it replaces `std` and `core` in these crates with the shims of
+//! `trueline-sync`. The source code of these crates is not changed, and the stable compiler is
+//! used.
 //!
 //! - `args` reads the command line.
 //! - `config` reads cargo's configuration files.
 //! - `project` reads the dependencies from cargo, and decides which packages are instrumented.
 //! - `shims` builds the shims.
 //! - `wrapper` is called by cargo in place of the compiler, and adds the shims to its arguments.
-//! - `run` combines these.
+//! - `run` combines these modules.
 
 mod args;
 mod config;
@@ -47,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints to standard error.
+/// Prints an error or a note to standard error.
 #[expect(clippy::print_stderr, reason = "this function is the only way to print errors and notes")]
 fn complain(text: &str) {
     eprintln!("{text}");

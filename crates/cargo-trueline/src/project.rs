@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::Fallible;
 use crate::args::Args;
 
-/// The packages of a project, as `cargo metadata` names them.
+/// The packages of a project, as `cargo metadata` lists them.
 #[derive(Debug, Default)]
 pub(crate) struct Project {
     /// The packages by id.
@@ -24,11 +24,12 @@ struct Package {
     name: String,
     version: String,
     manifest: PathBuf,
-    /// The ids of its dependencies, without those of tests and build scripts only.
+    /// The ids of the dependencies, without those that only tests or build scripts need.
     dependencies: Vec<String>,
 }
 
-/// The packages that control schedules: they must not contain schedule points.
+/// The packages that control schedules. They are never instrumented, because they must not contain
+/// schedule points.
 const SCHEDULERS: [&str; 2] = ["trueline", "trueline-sync"];
 
 impl Project {
@@ -46,7 +47,7 @@ impl Project {
         let metadata = serde_json::from_slice(&output.stdout)
             .map_err(|error| format!("`cargo metadata` printed bad JSON: {error}"))?;
         Self::from_metadata(&metadata).ok_or_else(|| {
-            "the output of `cargo metadata` has an unknown form; use the version of Cargo that belongs to your Rust toolchain".to_owned()
+            "the output of `cargo metadata` has an unknown format; use the version of Cargo that belongs to your Rust toolchain".to_owned()
         })
     }
 
@@ -78,7 +79,7 @@ impl Project {
         Some(project)
     }
 
-    /// Returns packages with all their dependencies.
+    /// Returns the given packages, and all packages on which they depend directly or indirectly.
     fn closure<'p>(&'p self, of: impl IntoIterator<Item = &'p str>) -> BTreeSet<&'p str> {
         let mut todo: Vec<&str> = of.into_iter().collect();
         let mut found = BTreeSet::new();
@@ -113,7 +114,7 @@ impl Project {
                 let versions: Vec<_> = found.iter().map(|id| self.packages[*id].version.as_str()).collect();
                 let versions = versions.join(", ");
                 Err(format!(
-                    "there are several versions of trueline-sync ({versions}): let all packages use one version of trueline"
+                    "there are several versions of trueline-sync ({versions}): make all packages use the same version of trueline"
                 ))
             }
         }
@@ -140,8 +141,8 @@ impl Project {
             chosen.extend(self.packages.keys().map(String::as_str));
         }
         chosen.retain(|id| !plain.contains(id));
-        // Packages that use an instrumented package are instrumented too, because its types appear in their fields and
-        // trait implementations.
+        // A package that uses an instrumented package is instrumented, too, because types of the
+        // instrumented package appear in its fields and trait implementations.
         loop {
             let is_dependent = |package: &Package| package.dependencies.iter().any(|id| chosen.contains(id.as_str()));
             let is_new = |(id, package): &(&String, &Package)| {
@@ -184,7 +185,7 @@ mod tests {
             "target_directory": "/target",
             "resolve": {"nodes": nodes},
         });
-        Project::from_metadata(&metadata).expect("it is as cargo writes it")
+        Project::from_metadata(&metadata).expect("the metadata has the form that cargo writes")
     }
 
     fn instrumented(instrument: &[&str], instrument_all: bool) -> Fallible<Vec<String>> {
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(
             instrumented(&["queue"], false),
             Ok(of_queue),
-            "with what uses these, but not what trueline needs, nor a build script"
+            "includes the users of `queue` and its dependencies, but no dependency of trueline or of a build script"
         );
         let all =
             ["epoch@1.0.0", "mine@1.0.0", "other@1.0.0", "queue@1.0.0", "utils@1.0.0"].map(str::to_owned).to_vec();
@@ -210,14 +211,20 @@ mod tests {
     #[test]
     fn what_schedules_is_not_instrumented() {
         assert!(
-            instrumented(&["shared"], false).expect_err("trueline needs it").contains("`shared` is trueline or one")
+            instrumented(&["shared"], false)
+                .expect_err("trueline depends on `shared`")
+                .contains("`shared` is trueline or one")
         );
-        assert!(instrumented(&["nothing"], false).expect_err("there is none").contains("does not depend on `nothing`"));
+        assert!(
+            instrumented(&["nothing"], false)
+                .expect_err("no such package exists")
+                .contains("does not depend on `nothing`")
+        );
     }
 
     #[test]
     fn the_leaf_is_found() {
         assert_eq!(project().leaf(), Ok("/trueline-sync".into()));
-        assert!(Project::default().leaf().expect_err("there is none").contains("cargo add"));
+        assert!(Project::default().leaf().expect_err("the project has no packages").contains("cargo add"));
     }
 }

@@ -1,4 +1,4 @@
-//! Running cargo with the wrapper.
+//! Runs cargo with the wrapper.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -12,7 +12,8 @@ use crate::project::Project;
 use crate::shims::library;
 use crate::{Fallible, complain, config, shims, wrapper};
 
-/// The source code of the wrapper: if it changes, crates may be compiled differently.
+/// The source code of the wrapper. The name of the target directory depends on it, because a
+/// different wrapper may compile crates differently.
 const WRAPPER: &str = include_str!("wrapper.rs");
 
 /// Executes the command line.
@@ -51,7 +52,7 @@ fn test(args: &Args, replayed: Option<&str>) -> Fallible<ExitCode> {
         None => config::of_build("target").map(|target| target.to_string_lossy().into_owned()),
     };
     let target = target.as_deref();
-    // An absolute path, because cargo compiles each crate in its own folder.
+    // The path must be absolute, because cargo compiles each crate in its own folder.
     let base = std::path::absolute(&base).map_err(|error| format!("{}: {error}", base.display()))?;
     let folder = base.join(format!("shims-{:016x}", hash(&(digest, target))));
     shims::build(&leaf, &folder, &rustc, target)?;
@@ -77,7 +78,7 @@ fn test(args: &Args, replayed: Option<&str>) -> Fallible<ExitCode> {
     if env::var_os("RUST_TEST_THREADS").is_none() {
         command.env("RUST_TEST_THREADS", "1");
     }
-    // Reports print these options in the command that repeats a run.
+    // When a report prints the command that repeats a run, the command includes these options.
     command.env("TRUELINE_INSTRUMENT", options(args));
     if let Some(token) = replayed {
         command.env("TRUELINE_REPLAY", token);
@@ -86,7 +87,7 @@ fn test(args: &Args, replayed: Option<&str>) -> Fallible<ExitCode> {
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
-/// Returns the options that select the instrumented packages.
+/// Returns the command-line options that select the packages to instrument.
 fn options(args: &Args) -> String {
     let all = args.instrument_all.then(|| "--instrument-all".to_owned());
     let named = (!args.instrument.is_empty()).then(|| format!("--instrument {}", args.instrument.join(",")));
@@ -106,13 +107,17 @@ fn hash(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Returns the name of the target directory. Cargo distinguishes profiles, targets, features and flags; this name
-/// distinguishes the rest: the shims and the compiler, the instrumented packages, and the wrapper.
+/// Returns the name of the target directory.
+///
+/// Within one target directory, cargo distinguishes profiles, targets, features and flags by
+/// itself. The name distinguishes what cargo does not know: the shims, the compiler, the
+/// instrumented packages, and the wrapper.
 fn key(digest: u64, packages: &BTreeSet<String>) -> u64 {
     hash(&(digest, packages, WRAPPER))
 }
 
-/// Returns the flags for `rustdoc`, which compiles documentation tests, and does not call the wrapper.
+/// Returns the flags for `rustdoc`. They are needed because `rustdoc` compiles documentation tests
+/// itself, without calling the wrapper.
 fn of_rustdoc(folder: &Path) -> OsString {
     let encoded = env::var_os("CARGO_ENCODED_RUSTDOCFLAGS");
     let mut flags: Vec<OsString> = match (encoded, env::var("RUSTDOCFLAGS")) {
@@ -132,7 +137,7 @@ fn of_rustdoc(folder: &Path) -> OsString {
     flags.join(OsStr::new("\u{1f}"))
 }
 
-/// Formats the first few packages, for a message.
+/// Formats the names of the first few packages, for a message.
 fn list(packages: &BTreeSet<String>) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<_> = packages.iter().take(SHOWN).map(String::as_str).collect();
@@ -153,7 +158,7 @@ mod tests {
         let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
         let (one, other) = (set(&["a@1.0.0"]), set(&["a@1.0.0", "b@1.0.0"]));
         assert_ne!(key(1, &one), key(1, &other));
-        assert_ne!(key(1, &one), key(2, &one), "another compiler, or other shims");
+        assert_ne!(key(1, &one), key(2, &one), "a different compiler or different shims need a different directory");
         assert_eq!(key(1, &one), key(1, &set(&["a@1.0.0"])));
     }
 }

@@ -1,8 +1,9 @@
 //! Builds the shims, which replace `std` and `core` in an instrumented crate.
 //!
-//! Their sources are in the package `trueline-sync` that the project depends on, so they match its version. They are
-//! built once for each compiler, source and target. Like the standard library, they are optimized, whatever the profile
-//! of the project.
+//! The sources of the shims are in the copy of `trueline-sync` that the project depends on.
+//! Therefore the shims always have the same version as that copy. The shims are built once for each
+//! compiler, source and target. Like the standard library, they are always optimized, for every
+//! profile of the project.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,8 +13,8 @@ use std::process::Command;
 
 use crate::Fallible;
 
-/// The shims: the name of the crate, and its source in the package `trueline-sync`. Each crate may depend on those
-/// before it.
+/// For each shim, the name of its crate, and its source file in the package `trueline-sync`. Each
+/// crate may depend on the crates listed before it.
 const CRATES: [(&str, &str); 3] =
     [("trueline_sync", "src/lib.rs"), ("trueline_shim_core", "shims/core.rs"), ("trueline_shim_std", "shims/std.rs")];
 
@@ -54,8 +55,8 @@ pub(crate) fn build(leaf: &Path, folder: &Path, rustc: &OsStr, target: Option<&s
     if folder.is_dir() {
         return Ok(());
     }
-    // Builds in a temporary folder, and renames it: another process may build the shims at the same time, and this one
-    // may be interrupted.
+    // The shims are built in a temporary folder, which is then renamed: another process may build them at the same time,
+    // and this process may be interrupted.
     let unfinished = folder.with_extension(std::process::id().to_string());
     let cannot = |error: std::io::Error| format!("cannot write {}: {error}", unfinished.display());
     fs::create_dir_all(&unfinished).map_err(cannot)?;
@@ -83,7 +84,7 @@ pub(crate) fn build(leaf: &Path, folder: &Path, rustc: &OsStr, target: Option<&s
         }
     }
     if fs::rename(&unfinished, folder).is_err() {
-        // Another process was faster.
+        // Another process has built the shims in the meantime.
         let _ = fs::remove_dir_all(&unfinished);
     }
     if folder.is_dir() { Ok(()) } else { Err(format!("cannot write {}", folder.display())) }

@@ -1,9 +1,11 @@
 //! The program that cargo calls in place of the compiler, for each crate.
 //!
-//! In an instrumented crate, `std` and `core` are replaced by the shims. Every crate may depend on an instrumented one,
-//! so the location of the shims is passed to all of them. There must be only one copy of `trueline-sync`: with two, a
-//! thread would enter a world in one copy while its primitives consult the other, and there would be no schedule
-//! points. So every crate that depends on `trueline-sync` gets the copy of the shims.
+//! In an instrumented crate, `std` and `core` are replaced by the shims. Every crate may depend on
+//! an instrumented crate, so the location of the shims is passed to all crates. There must be only
+//! one copy of `trueline-sync`: with two copies, a thread would enter a `World` (the scheduler of
+//! an exploration) in one copy while its primitives look for a `World` in the other copy, and there
+//! would be no schedule points. Therefore every crate that depends on `trueline-sync` is linked
+//! with the copy that the shims use.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -17,16 +19,16 @@ use crate::{BAD_INPUT, complain};
 pub(crate) const SHIMS: &str = "CARGO_TRUELINE_SHIMS";
 /// The packages that are instrumented, as `name@version`, with commas between them.
 pub(crate) const PACKAGES: &str = "CARGO_TRUELINE_PACKAGES";
-/// The previous wrapper of the compiler, if there was one.
+/// The compiler wrapper that the user has configured, if any. This program calls that wrapper.
 pub(crate) const CHAINED: &str = "CARGO_TRUELINE_CHAINED_WRAPPER";
-/// The target triple, if one is given. In that case, build scripts and procedural macros are compiled for another
-/// target.
+/// The target triple, if the command line gives one. In this case, build scripts and procedural
+/// macros are compiled for the host instead of the target.
 pub(crate) const TARGET: &str = "CARGO_TRUELINE_TARGET";
 
-/// The environment of a call of the compiler.
+/// The environment variables with which the wrapper was called.
 #[derive(Debug, Default)]
 struct Call<'c> {
-    /// `name@version`, if cargo builds a package.
+    /// The package that cargo builds, as `name@version`, if there is one.
     package: Option<String>,
     /// The name of the crate, according to cargo.
     crate_name: Option<String>,
@@ -43,7 +45,8 @@ impl Call<'_> {
         };
         let Some(package) = &self.package else { return false };
         let crate_name = value("--crate-name").unwrap_or_default();
-        // A build script that probes the compiler has the environment of its package, but not the name of the crate.
+        // A build script may call the compiler to probe it. Such a call has the environment of the
+        // package, but cargo has not set the name of the crate for it.
         let is_of_cargo = self.crate_name.as_deref() == Some(crate_name);
         let is_for_host = value("--crate-type") == Some("proc-macro") || crate_name.starts_with("build_script_");
         let is_for_target = value("--target") == self.target;
@@ -73,7 +76,7 @@ impl Call<'_> {
     }
 }
 
-/// Runs the compiler, if cargo has called this program in its place.
+/// If cargo has called this program in place of the compiler, runs the compiler.
 pub(crate) fn run(arguments: &[OsString]) -> Option<ExitCode> {
     let shims = env::var_os(SHIMS)?;
     let (compiler, arguments) = arguments.split_first().filter(|(first, _)| *first != "trueline")?;
@@ -119,7 +122,8 @@ pub(crate) fn run(arguments: &[OsString]) -> Option<ExitCode> {
     Some(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
-/// Expands arguments that are stored in a file, because they are too long for a command line.
+/// Replaces each argument of the form `@FILE` with the arguments that the file contains, one on
+/// each line. Arguments are passed in a file if they are too long for a command line.
 fn expand(arguments: &[OsString]) -> Vec<OsString> {
     let from_file = |argument: &OsStr| {
         let path = argument.to_str()?.strip_prefix('@')?;

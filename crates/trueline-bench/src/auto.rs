@@ -1,4 +1,4 @@
-//! Compares the automatic choice with each single algorithm, on files.
+//! Compares the automatic choice of an algorithm with each individual algorithm, on files.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -13,24 +13,27 @@ use trueline::spec::Spec;
 use trueline::verdict::Verdict;
 use trueline_bench::{failures, usage};
 
-/// The algorithms that the automatic choice is compared with.
+/// The individual algorithms with which the automatic choice is compared.
 const SINGLE: &[&str] =
     &["monitor", "queue-lowe", "jit-graph", "wing-gong-graph", "jit-tree", "wing-gong-tree", "linear", "bounded-graph"];
 
-/// A file with its specification.
+/// A file, and the specification by which its history is judged.
 struct Case {
     path: PathBuf,
     spec: String,
     nil_wildcard: bool,
 }
 
-/// Judges every file of these directories: files of other projects, by their lists of verdicts, and our own.
+/// Judges every file in `directories`, and prints a table. In each directory, a list of verdicts
+/// names the files to judge. The files come from other projects and from this repository.
 pub(crate) fn table(directories: &[&str]) {
     let mut cases = Vec::new();
     for directory in directories {
         cases.extend(listed(Path::new(directory)));
     }
-    println!("| file | specification | operations | auto | best single | which | ratio | at most 1.5 times and 1 ms |");
+    println!(
+        "| file | specification | operations | auto | best single | which | ratio | at most 1.5 times the best, or 1 ms more |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     let (mut held, mut auto_sum, mut best_sum) = (0, 0.0, 0.0);
     for case in &cases {
@@ -60,7 +63,7 @@ pub(crate) fn table(directories: &[&str]) {
 /// Judges simulated histories of every family of specifications, some of them with a fault.
 pub(crate) fn families() {
     println!(
-        "| family | histories | auto | best single ones | worst ratio, where it takes more than 1 ms | at most 1.5 times and 1 ms |"
+        "| family | histories | auto | best single algorithms | worst ratio, where auto takes more than 1 ms | at most 1.5 times the best, or 1 ms more |"
     );
     println!("|---|---|---|---|---|---|");
     let mut families = Families::default();
@@ -92,8 +95,9 @@ impl failures::Visitor for Families {
     fn visit<S: Spec>(&mut self, family: &'static str, spec: &S, history: &History<S::Op, S::Ret>) {
         let time = |algorithm: &str| time_of(spec, history, algorithm);
         let singles = SINGLE.iter().filter_map(|single| Some((time(single)?, *single)));
-        // A history that no single algorithm decides in time is skipped. If only the automatic choice does not decide
-        // it, its time counts as infinite.
+        // A history that no individual algorithm decides in time is skipped. If an individual
+        // algorithm decides the history but the automatic choice does not, the time of the
+        // automatic choice counts as infinite.
         let Some((best, which)) = singles.min_by(|one, other| one.0.total_cmp(&other.0)) else { return };
         let row = Row { operations: history.len(), auto: time("auto").unwrap_or(f64::INFINITY), best, which };
         if !row.holds() {
@@ -117,7 +121,8 @@ impl failures::Visitor for Families {
     }
 }
 
-/// Returns the best of three times in milliseconds; `None` if the algorithm did not decide.
+/// Measures three runs, and returns the shortest time in milliseconds; `None` if the algorithm did
+/// not decide.
 fn time_of<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, algorithm: &str) -> Option<f64> {
     let budget = Budget::unlimited().time(Duration::from_millis(500)).memory(1 << 30);
     let config = Config::new().algorithm(algorithm.parse().ok()?).budget(budget);
@@ -127,7 +132,7 @@ fn time_of<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, algorithm: &str)
         if matches!(check(spec, history, &config).verdict, Verdict::Unknown(_)) {
             return None;
         }
-        #[expect(clippy::cast_precision_loss, reason = "for reading")]
+        #[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
         let taken = (usage::cpu_ns() - before) as f64 / 1e6;
         best = best.min(taken);
     }
@@ -176,9 +181,9 @@ fn measure(case: &Case) -> Option<Row> {
     Some(Row { operations: history.len(), auto, best, which })
 }
 
-/// Returns the best of three times in milliseconds, from a validated history to the verdict; `None` if the algorithm
-/// did not decide.
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+/// Measures three runs, each from a validated history to the verdict, and returns the shortest time
+/// in milliseconds; `None` if the algorithm did not decide.
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn time(case: &Case, history: &RawHistory, algorithm: &str) -> Option<f64> {
     let budget = Budget::unlimited().time(Duration::from_secs(5)).memory(2 << 30);
     let config = Config::new().algorithm(algorithm.parse().ok()?).budget(budget);
@@ -193,7 +198,7 @@ fn time(case: &Case, history: &RawHistory, algorithm: &str) -> Option<f64> {
         if matches!(judged.judgment().verdict, Verdict::Unknown(_)) {
             return None;
         }
-        // Reading the operations with the specification is not part of judging.
+        // Do not count the time for converting the operations to operations of the specification.
         best = best.min((stats.elapsed.as_nanos() as f64).min(all as f64) / 1e6);
     }
     Some(best)

@@ -1,8 +1,10 @@
-//! Graph search in bounded memory: the cost of forgetting configurations, by the choice of what to forget.
+//! Measures graph search in bounded memory. A search that forgets configurations may visit them
+//! again. How many more configurations it visits in total depends on which ones it forgets.
 //!
-//! The table compares a least-recently-used cache (Horn and Kroening, *Faster linearizability checking via
-//! P-compositionality*, section 5.1) with a cache that keeps one half by recency and the other half by cost. The
-//! numbers are visited configurations.
+//! The table compares two caches. One keeps the most recently used configurations (Horn and
+//! Kroening, *Faster linearizability checking via P-compositionality*, section 5.1). In the other
+//! cache, one half keeps the most recent configurations, and the other half keeps the costliest.
+//! The numbers in the table are visited configurations.
 
 use trueline::history::History;
 use trueline::judge::{Algorithm, Budget, Config, Rules, check};
@@ -10,12 +12,12 @@ use trueline::spec::{Queue, Register, Set, Spec};
 use trueline::verdict::Verdict;
 use trueline_bench::histories;
 
-/// The approximate number of bytes of an entry, in either set.
+/// The approximate number of bytes that an entry takes, in either kind of cache.
 const ENTRY: u64 = 32;
-/// The number of configurations after which a search gives up.
+/// A search gives up after visiting this many configurations.
 const MOST: u64 = 100_000_000;
 
-/// Prints the table.
+/// Prints the table of visited configurations.
 pub(crate) fn table() {
     println!("| history | remembered | least recently used | recent or costly |");
     println!("|---|---|---|---|");
@@ -48,8 +50,9 @@ fn rows<S: Spec>(name: &str, spec: &S, history: &History<S::Op, S::Ret>) {
     println!("| {name} | all | {all} | {all} |");
     let Ok(all) = all.parse::<u64>() else { return };
     for entries in [65_536, 32_768, 16_384, 8_192].into_iter().filter(|entries| *entries < all) {
-        // The set may use a quarter of the memory.
-        let memory = Some(entries * ENTRY * 4);
+        // The cache may use at most an eighth of the memory budget, so the budget is eight times
+        // the memory that the entries take.
+        let memory = Some(entries * ENTRY * 8);
         let recent = count(Algorithm::BoundedGraphLru, memory);
         let costly = count(Algorithm::BoundedGraph, memory);
         println!("| | {entries} | {recent} | {costly} |");

@@ -8,7 +8,8 @@ use trueline_bench::histories;
 
 use crate::measure::{self, Measured};
 
-/// A row of a table: the name of its case, and the bar that it must meet.
+/// A row of a table: the name of a case, and its bar (the time or memory that the case must not
+/// exceed).
 pub(crate) struct Row {
     pub(crate) case: String,
     pub(crate) bar: &'static str,
@@ -43,30 +44,31 @@ pub(crate) fn rows() -> Vec<Row> {
     rows
 }
 
-/// Runs a case in this process.
-pub(crate) fn case(name: &str) -> Option<Measured> {
+/// Runs the case with this name in this process, at most this many times; returns `None` if there is no such case.
+pub(crate) fn case(name: &str, most_runs: u32) -> Option<Measured> {
     let words: Vec<&str> = name.split(' ').collect();
     let config = Config::new().budget(Budget::unlimited().time(Duration::from_secs(60)).memory(4 << 30));
     match *words.as_slice() {
         ["set", operations, algorithm, ref rest @ ..] => {
             let history = histories::set(operations.parse().ok()?, 1);
             let config = config.algorithm(algorithm.parse().ok()?).partition(rest == ["partitioned"]);
-            Some(measure::judge(&Set::new(), &history, &config, 5))
+            Some(measure::judge(&Set::new(), &history, &config, most_runs.min(5)))
         }
         ["register-good", clients, seed] => {
             let history = histories::register(1000, clients.parse().ok()?, 0, seed.parse().ok()?);
-            Some(measure::judge(&Register::new(0), &history, &config, 5))
+            Some(measure::judge(&Register::new(0), &history, &config, most_runs.min(5)))
         }
         ["register-bad", clients, seed] => {
             let history = histories::bad_register(1000, clients.parse().ok()?, 0, seed.parse().ok()?);
-            Some(measure::judge(&Register::new(0), &history, &config, 5))
+            Some(measure::judge(&Register::new(0), &history, &config, most_runs.min(5)))
         }
         ["register-info", clients, seed] => {
             let clients = clients.parse().ok()?;
-            // About 6 % of the operations crash; with 100 clients or more, about 75 %.
+            // About 6 % of the operations never return, or about 75 % if there are at least 100
+            // clients.
             let crashes = if clients < 100 { 60 } else { 1000 };
             let history = histories::bad_register(1000, clients, crashes, seed.parse().ok()?);
-            Some(measure::judge(&Register::new(0), &history, &config, 5))
+            Some(measure::judge(&Register::new(0), &history, &config, most_runs.min(5)))
         }
         ["queue-limited", operations, algorithm] => {
             let history = histories::queue(operations.parse().ok()?, 4, 1);

@@ -1,4 +1,4 @@
-//! Measures the cost of recording, and runs of a queue with judging.
+//! Measures the cost of recording a history, and the time to run and judge tests of a queue.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use trueline::judge::{Algorithm, Config, check};
 use trueline::spec::{Queue, QueueOp, QueueRet};
 use trueline_objects::ms_queue::MsQueue;
 
-/// The number of measurements; the smallest result counts.
+/// The number of times that the cost of recording is measured. The smallest cost counts.
 const TIMES: usize = 15;
 const OPERATIONS: usize = 100_000;
-/// Lowe observed backtracking in one of 9,000 runs.
+/// The number of runs in which backtracks are counted. Lowe observed backtracking in one of 9,000 runs.
 const RUNS_OF_LOWE: u64 = 18_000;
 
 pub(crate) fn table() {
@@ -39,7 +39,7 @@ pub(crate) fn table() {
         "\n| Lowe's queue algorithm on runs of 800 operations | runs | runs that backtrack | backtracks \
          |\n|---|---:|---:|---:|"
     );
-    for (what, chaos) in [("as they come", 0), ("with chaos at one in 16 points", 16)] {
+    for (what, chaos) in [("without chaos", 0), ("with chaos at one in 16 schedule points", 16)] {
         let (with, all) = backtracks(RUNS_OF_LOWE, chaos);
         println!("| {what} | {RUNS_OF_LOWE} | {with} | {all} |");
     }
@@ -50,7 +50,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// A counter, which is both the object and the handle of a thread.
+/// A counter. The same type is both the tested object and a thread's handle to it.
 #[derive(Clone)]
 struct Counter(Arc<AtomicU64>);
 
@@ -67,8 +67,9 @@ impl Handle for Counter {
     }
 }
 
-/// Returns the cost of recording in nanoseconds for each operation: the time of a thread of the runner, minus the time
-/// of the same calls without it.
+/// Returns the cost of recording one operation, in nanoseconds. This is the time that a thread of
+/// the runner takes for its calls, minus the time that the same calls take without recording,
+/// divided by the number of calls.
 fn cost_of_recording(clock: Clock) -> f64 {
     let kinds: Arc<[Kind]> = [Kind::new("add", |_| 1_u64.to_value())].into();
     let calls = vec![Call { operation: 0, argument: 1_u64.to_value() }; OPERATIONS];
@@ -83,8 +84,8 @@ fn cost_of_recording(clock: Clock) -> f64 {
             black_box(counter.0.fetch_add(step, Ordering::Relaxed));
         }
         bare = bare.min(started.elapsed());
-        // The time from the first call to the last return, as recorded, would not include writing the log. This time
-        // does.
+        // Use `elapsed`, because it includes the time to write the log. The recorded times from the
+        // first call to the last return would not include all of it.
         let run = Run {
             instance: Arc::new(counter),
             threads: vec![Behavior::Calls(calls.clone())],
@@ -97,7 +98,7 @@ fn cost_of_recording(clock: Clock) -> f64 {
         assert_eq!(seen[0].history.len(), OPERATIONS);
         recorded = recorded.min(elapsed);
     }
-    #[expect(clippy::cast_precision_loss, reason = "for reading")]
+    #[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
     let per_operation = |time: Duration| time.as_nanos() as f64 / OPERATIONS as f64;
     per_operation(recorded) - per_operation(bare)
 }
@@ -129,7 +130,8 @@ fn workload(enqueue: Kind) -> Workload {
     Workload { kinds: vec![enqueue.weight(3), dequeue], ..Workload::default() }
 }
 
-/// Returns a run of a queue, with 4 threads of 200 operations each.
+/// Creates a run of a queue, with 4 threads that call 200 operations each. The run is not executed
+/// here.
 fn queue_run(workload: &Workload, seed: u64) -> Run {
     let shape = Shape { threads: 4, operations: (200, 200), chaos: 0, few: None, phases: 0 };
     let calls = workload.program(&shape, &mut Random::new(seed));
@@ -143,7 +145,7 @@ fn queue_run(workload: &Workload, seed: u64) -> Run {
     }
 }
 
-/// Converts the history to one of a queue.
+/// Converts a recorded history to a history of a queue.
 fn of_queue(history: &History<Call, Value>) -> History<QueueOp<Value>, QueueRet<Value>> {
     let history = history.try_map(|operation| {
         let op = match operation.op.operation {
@@ -158,10 +160,11 @@ fn of_queue(history: &History<Call, Value>) -> History<QueueOp<Value>, QueueRet<
         };
         Ok((op, outcome))
     });
-    history.expect("the queue does not block")
+    history.expect("every operation of the queue returns")
 }
 
-/// Returns the times of runs, and the times of judging them.
+/// Executes and judges `runs` runs of a queue. Returns how long each run took, and how long it took
+/// to judge each run.
 fn queue_runs(runs: u64) -> (Vec<Duration>, Vec<Duration>) {
     let workload = workload(Kind::with_unique_values("enqueue"));
     let kinds: Arc<[Kind]> = workload.kinds.clone().into();
@@ -179,8 +182,8 @@ fn queue_runs(runs: u64) -> (Vec<Duration>, Vec<Duration>) {
     (running, judging)
 }
 
-/// Returns the number of runs, with values below 20, in which Lowe's queue algorithm backtracks, and how often it does
-/// in total.
+/// Executes `runs` runs of a queue whose values are below 20. Returns the number of runs in which
+/// Lowe's queue algorithm backtracks, and the total number of backtracks.
 fn backtracks(runs: u64, chaos: u32) -> (u64, u64) {
     let workload = workload(Kind::new("enqueue", |making| making.random.below(20).to_value()));
     let kinds: Arc<[Kind]> = workload.kinds.clone().into();

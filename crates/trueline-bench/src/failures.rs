@@ -10,27 +10,29 @@ use trueline::spec::{
     StackOp,
 };
 
-/// The fault, which occurs once.
+/// A fault, which occurs once in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An operation returns the correct result, but its effect is lost.
     Lost,
-    /// An operation returns a result that was correct a few operations ago, and has no effect.
+    /// An operation has no effect, and returns a result that would have been correct a few
+    /// operations earlier.
     Stale,
-    /// An operation that should block returns without effect. Operations that would then block forever also return
-    /// without effect.
+    /// An operation that should block returns without effect. Any operation that would block
+    /// forever as a consequence also returns without effect.
     Hasty,
 }
 
-/// A visitor of the failures.
+/// Visits histories of faulty objects, one at a time.
 pub trait Visitor {
-    /// Visits a history of `spec`, which may be correct in spite of the fault.
+    /// Visits a history of `spec`. The history may be correct even though the object has a fault.
     fn visit<S: Spec>(&mut self, family: &'static str, spec: &S, history: &History<S::Op, S::Ret>);
     /// Returns whether the visitor has seen enough histories of this family.
     fn has_enough(&self, family: &'static str) -> bool;
 }
 
-/// The number of processes, whether they are always busy, and the number of operations in 1,000 that never return.
+/// The processes of a run: how many there are, whether they are always busy, and how many of 1,000
+/// operations never return.
 #[derive(Clone, Copy, Debug)]
 struct Crowd {
     processes: u32,
@@ -38,20 +40,22 @@ struct Crowd {
     crashes: u32,
 }
 
-/// The usual crowds.
+/// The groups of processes that are simulated for most objects.
 const CROWDS: &[Crowd] = &[
     Crowd { processes: 3, busy: false, crashes: 0 },
     Crowd { processes: 4, busy: true, crashes: 0 },
     Crowd { processes: 8, busy: false, crashes: 2 },
 ];
-/// The crowds for objects whose operations wait for each other.
+/// The groups of processes that are simulated for objects whose operations wait for each other.
 const STEADY: &[Crowd] =
     &[Crowd { processes: 3, busy: false, crashes: 0 }, Crowd { processes: 4, busy: true, crashes: 0 }];
-/// The crowds for objects that only a search can judge, and that are hard to search.
+/// The groups of processes that are simulated for objects whose histories can be judged only by a
+/// slow search.
 const SMALL: &[Crowd] =
     &[Crowd { processes: 2, busy: false, crashes: 0 }, Crowd { processes: 2, busy: true, crashes: 0 }];
 
-/// Runs a sequential object with one fault, which occurs after at least three fifths of the run.
+/// Runs a sequential object with one fault. The fault occurs after at least three fifths of the
+/// operations have taken effect.
 fn run<S: Spec>(
     spec: &S,
     crowd: Crowd,
@@ -114,7 +118,8 @@ fn family<S: Spec, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     tidied(visitor, name, spec, crowds, &faults, calls, |_, _| None, |history| history);
 }
 
-/// Visits failures of a lock: it is taken although it is held, and released although it is free.
+/// Visits failures of a lock: histories in which the lock is acquired although it is held, and then
+/// released although it is free.
 fn lock<S: Spec<Ret = LockRet>, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     visitor: &mut impl Visitor,
     name: &'static str,
@@ -122,13 +127,15 @@ fn lock<S: Spec<Ret = LockRet>, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     calls: impl Fn() -> C,
     takes: impl Fn(&S::Op) -> bool,
 ) {
-    // First the lock is taken although it is held; after that, it is released although it is free.
+    // At the first fault, a process acquires the lock although it is held. At a later fault, a
+    // process releases the lock although it is free.
     let hasty = |op: &S::Op, again: bool| (takes(op) != again).then_some(LockRet::Done);
     tidied(visitor, name, spec, STEADY, &[Fault::Hasty], calls, hasty, |history| history);
 }
 
-/// Visits failures of one family with these faults, and applies `tidy` to each history before.
-#[expect(clippy::too_many_arguments, reason = "what a family is")]
+/// Visits failures of one family, which are caused by the given faults. Applies `tidy` to each
+/// history before visiting it.
+#[expect(clippy::too_many_arguments, reason = "together, these arguments describe a family")]
 fn tidied<S: Spec, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     visitor: &mut impl Visitor,
     name: &'static str,
@@ -161,13 +168,14 @@ fn fresh() -> impl FnMut() -> u64 {
     }
 }
 
-/// The processes that hold a lock: a process that holds it releases it next.
+/// For each process that holds something, such as a lock, the thing that it holds. The next
+/// operation of the process releases this thing.
 #[derive(Default)]
 struct Holders(std::collections::HashMap<u32, u32>);
 
 impl Holders {
-    /// If the process holds something, releases it and returns `Ok` with it. Otherwise, takes `take` and returns
-    /// `Err(take)`.
+    /// If the process holds something, removes it and returns it as `Ok`. Otherwise, records that the process holds
+    /// `take`, and returns `Err(take)`.
     fn next(&mut self, process: ProcessId, take: u32) -> Result<u32, u32> {
         match self.0.remove(&process.0) {
             Some(held) => Ok(held),
@@ -188,9 +196,12 @@ pub fn all(visitor: &mut impl Visitor) {
     locks(visitor);
 }
 
-/// Visits failures that are harder to shrink. Strings are long, because they are rarely replaced; stacks are high; or a
-/// lock loses an effect, and if others wait for the lock, only counting all its operations distinguishes it from a
-/// correct one.
+/// Visits failures that are harder to shrink than those of [`all`]:
+///
+/// - Strings of `kv` are long, because appends are frequent and puts are rare.
+/// - Stacks are higher, because pushes are more frequent.
+/// - An acquire or a release of a lock has no effect. While other processes wait for the lock, the
+///   violation shows only if all acquires and releases are counted.
 pub fn hard(visitor: &mut impl Visitor) {
     family(visitor, "kv, mostly appends", &Kv::new(), CROWDS, || {
         let mut value = fresh();
@@ -334,7 +345,7 @@ fn containers(visitor: &mut impl Visitor) {
     tidied(visitor, "log", &Log::new(), SMALL, &faults, log, |_, _| None, without_indices);
 }
 
-/// Returns the history as a log that does not return indices would have produced it.
+/// Returns a history of a log in which the operations that returned indices return nothing instead.
 fn without_indices(history: History<LogOp<u64>, LogRet<u64>>) -> History<LogOp<u64>, LogRet<u64>> {
     history.map(|operation| {
         let outcome = match &operation.outcome {

@@ -1,8 +1,9 @@
-//! Measures how fast the faults of the built-in objects are found: Lowe, *Testing for linearizability*, section 8;
-//! Lawrence & Lowe, *Synchronisation*, figures 14 and 15.
+//! Measures how fast the faults of the built-in objects are found, as in Lowe, *Testing for
+//! linearizability*, section 8, and in Lawrence & Lowe, *Synchronisation*, figures 14 and 15.
 //!
-//! Each observation is a separate process of the command line with default settings, as users run it. The measured time
-//! is that from the first run to the failing run, including judging.
+//! For each observation, the command-line program runs in a separate process, with default
+//! settings, as users run it. The measured time is the time from the first run to the failing run,
+//! including judging.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +11,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// The mean times in the papers. They are measured from the start of a warm process, on machines with more processors.
+/// The mean times to find a fault, according to the papers. In the papers, the time began with the
+/// start of the test, the process had already warmed up, and the machines had more processors.
 const PAPERS: &[(&str, Duration)] = &[
     ("laarman-map-faulty-delete", Duration::from_millis(12_400)),
     ("resizing-map-faulty-migrate", Duration::from_millis(8_200)),
@@ -20,9 +22,11 @@ const PAPERS: &[(&str, Duration)] = &[
     ("register-faulty-relaxed", Duration::from_millis(679)),
     ("register-faulty-acquire-release", Duration::from_millis(679)),
 ];
-/// A mean of the papers, in milliseconds, and its 95 % confidence interval.
+/// A mean reported in the papers, in milliseconds, and half the width of its 95 % confidence
+/// interval.
 type Mean = (u32, u32);
-/// The times in figure 14: judged directly, and in two steps.
+/// The times in figure 14. For each object, there are two times: one for the direct tester, and one
+/// for the two-step tester.
 const FIGURE_14: &[(&str, Mean, Mean)] = &[
     ("sync-channel-faulty-no-wait", (85, 3), (109, 2)),
     ("filter-channel-faulty-no-filter", (77, 1), (108, 3)),
@@ -48,21 +52,22 @@ const FIGURE_15: &[(&str, Mean)] = &[
     ("abc-faulty-lost-signal", (1080, 186)),
     ("barrier-faulty-no-initial-wait", (169, 3)),
 ];
-/// The factor by which a safety violation must be found faster than in figure 14.
+/// A safety violation must be found this many times faster than in figure 14.
 const PART: f64 = 5.0;
-/// The bar for objects without a time in the papers.
+/// The bar (the longest acceptable time) for objects without a time in the papers.
 const BAR: Duration = Duration::from_secs(1);
-/// The bar for Shann's queue, whose fault the paper finds "normally within 100 ms".
+/// The bar for Shann's queue. According to the paper, its fault is found "normally within 100 ms".
 const BAR_OF_SHANN: Duration = Duration::from_millis(100);
 /// The time without progress after which an object counts as stuck.
 const WATCHDOG: Duration = Duration::from_secs(1);
-/// The time limit of an observation. If it is reached, the observation counts as this long, and is reported.
+/// The time limit of an observation. An observation that reaches the limit is reported, and counts
+/// as taking exactly this long.
 const MOST: Duration = Duration::from_secs(60);
 
-/// The objects to measure, and the number of observations.
+/// The options of the command: which objects to measure, how often, and with which program.
 #[derive(Debug)]
 pub(crate) struct Options<'a> {
-    /// The command line program of trueline. Defaults to the one beside this program.
+    /// The path of the command-line program `trueline`. Defaults to the `trueline` beside this program.
     pub(crate) trueline: Option<&'a str>,
     pub(crate) times: u32,
     /// Words that must all occur in the name of an object.
@@ -85,7 +90,7 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Prints the table of objects that do not synchronize threads.
+/// Prints the table of faulty objects that do not synchronize threads.
 pub(crate) fn table(options: &Options<'_>) -> Result<(), String> {
     let trueline = options.trueline()?;
     println!(
@@ -133,7 +138,7 @@ pub(crate) fn synchronizing(options: &Options<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints the table of objects that synchronize threads and whose calls get stuck.
+/// Prints the table of faulty objects that synchronize threads and whose calls get stuck.
 pub(crate) fn stuck(options: &Options<'_>) -> Result<(), String> {
     let trueline = options.trueline()?;
     println!("| object | fault | verdicts | direct, ms | of which waiting for stuck threads, ms | figure 15 |");
@@ -162,7 +167,8 @@ impl Options<'_> {
         }
     }
 
-    /// Returns the faulty objects to measure, among those that synchronize threads or among the others.
+    /// Returns the faulty objects to measure. If `synchronizes` is true, returns only objects that
+    /// synchronize threads; otherwise, returns only objects that do not.
     fn faulty(&self, trueline: &Path, synchronizes: bool) -> Result<Vec<Value>, String> {
         let mut objects = ask(trueline, &["--list", "--json"])?;
         objects.retain(|object| {
@@ -198,21 +204,22 @@ fn ask(trueline: &Path, args: &[&str]) -> Result<Vec<Value>, String> {
     }
 }
 
-/// One observation.
+/// One run of `trueline test`: its verdict and its time.
 #[derive(Clone, Debug)]
 struct Observation {
     verdict: String,
     ms: f64,
-    /// The part of the time that was spent waiting for the watchdog.
+    /// The part of `ms` that was spent waiting for the watchdog, in milliseconds.
     waiting_ms: f64,
 }
 
 impl Observation {
-    #[expect(clippy::cast_precision_loss, reason = "for reading")]
+    #[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
     fn read(object: &Value) -> Self {
         let verdict = object["verdict"].as_str().unwrap_or("none").to_owned();
         let ms = object["found_ns"].as_u64().map_or(MOST.as_secs_f64() * 1e3, |ns| ns as f64 / 1e6);
-        // Threads that all wait in primitives are known to be stuck at once, without the watchdog.
+        // A run in which all threads wait in primitives is reported as stuck at once, before the
+        // watchdog notices it.
         let watchdog_ms = WATCHDOG.as_secs_f64() * 1e3;
         let waiting_ms = if verdict == "stuck" && ms >= watchdog_ms { watchdog_ms } else { 0.0 };
         Self { verdict, ms, waiting_ms }
@@ -260,14 +267,14 @@ fn row(name: &str, fault: &str, observed: &[Observation]) -> String {
     format!("| `{name}` | {fault} | {verdicts} | {time} | {most:.1} | {waiting:.0} | {paper} | {bar} | {holds} |")
 }
 
-/// Student's t for 95 %, for 1 to 30 degrees of freedom.
+/// The values of Student's t for 95 % confidence intervals, with 1 to 30 degrees of freedom.
 const STUDENT: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
     2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
 /// Returns the mean, and the half-width of its 95 % confidence interval.
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn mean_and_interval(values: &[f64]) -> (f64, f64) {
     let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -314,7 +321,7 @@ mod tests {
 
     #[test]
     fn options_are_read() {
-        let options = Options::read(&["--times", "5", "map", "--trueline", "x"]).expect("they make sense");
+        let options = Options::read(&["--times", "5", "map", "--trueline", "x"]).expect("the options are valid");
         assert_eq!((options.times, options.trueline, options.words), (5, Some("x"), vec!["map"]));
         assert!(Options::read(&["--times", "one"]).is_none() && Options::read(&["--other"]).is_none());
     }

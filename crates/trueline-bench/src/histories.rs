@@ -4,14 +4,15 @@ use trueline::drive::{Random, Simulation, simulate};
 use trueline::history::{Builder, History, Outcome};
 use trueline::spec::{Queue, QueueOp, QueueRet, Register, RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec};
 
-/// Returns a history of a set as Horn and Kroening recorded them: 4 threads, values below 24, all operations equally
-/// frequent.
+/// Returns a history of a set, like those that Horn and Kroening recorded: there are 4 threads,
+/// values are below 24, and all operations are equally frequent.
 pub fn set(operations: u32, seed: u64) -> History<SetOp<u64>, SetRet> {
     let shape = Simulation { processes: 4, operations, crashes: 0, busy: false };
     run(&shape, seed, &Set::new(), |random, _| any_set_operation(random, 24))
 }
 
-/// Returns a history of a set of 6 values whose last operation reports a value as present that was never added.
+/// Returns a history of a set of 6 values with a violation at the end: the last operation reports
+/// that a seventh value is present, although this value was never added.
 ///
 /// # Panics
 /// Panics if there are no processes.
@@ -34,8 +35,8 @@ fn any_set_operation(random: &mut Random, values: u32) -> SetOp<u64> {
     }
 }
 
-/// Returns a history of reads and writes of 5 values by busy clients. About `crashes` in 1,000 operations never return,
-/// if `crashes` is small.
+/// Returns a history of a register that can have 5 different values. The clients never pause
+/// between operations. If `crashes` is small, about `crashes` of 1,000 operations never return.
 pub fn register(operations: u32, clients: u32, crashes: u32, seed: u64) -> History<RegisterOp<u64>, RegisterRet<u64>> {
     let shape = Simulation { processes: clients, operations, crashes, busy: true };
     run(&shape, seed, &Register::new(0), |random, _| {
@@ -43,11 +44,14 @@ pub fn register(operations: u32, clients: u32, crashes: u32, seed: u64) -> Histo
     })
 }
 
-/// Returns such a history with a violation after nine tenths: the clients pause, one of them writes 1, and then it
-/// reads 2, which was written earlier. The operations after that start with the value 1.
+/// Returns a history like those of [`register`], but with a violation after nine tenths of the
+/// operations. At this point, all clients pause, and a new client writes 1 and then reads 2, a
+/// value that was written earlier. The remaining operations then continue with a register that
+/// contains 1.
 ///
-/// Writes of 2 that would never return do return before the write of 1, because otherwise one of them could explain the
-/// read.
+/// Writes of 2 that never return in [`register`] do return here, before the new client writes 1.
+/// Otherwise, one of these writes could take effect after the write of 1, and the read of 2 would
+/// be correct.
 ///
 /// # Panics
 /// Panics if there are no clients.
@@ -66,7 +70,8 @@ pub fn bad_register(
     append(&mut builder, &before, 0);
     for operation in before.operations().iter().filter(|operation| operation.return_position().is_none()) {
         if operation.op == RegisterOp::Write(2) {
-            // The write does not crash after all. If it has not taken effect so far, it can take effect here.
+            // In [`register`], this write never returns; here it returns. If it has not taken
+            // effect so far, it takes effect at this point.
             builder.ret(operation.process, RegisterRet::Done).expect("the operation is open");
         }
     }
@@ -103,8 +108,8 @@ fn append<Op: Clone, Ret: Clone>(builder: &mut Builder<Op, Ret>, history: &Histo
     }
 }
 
-/// Returns a history of enqueues and dequeues of distinct values by busy clients, which is hard for every generic
-/// search.
+/// Returns a history that is hard for every generic search: busy clients enqueue and dequeue
+/// distinct values.
 pub fn queue(operations: u32, clients: u32, seed: u64) -> History<QueueOp<u64>, QueueRet<u64>> {
     let shape = Simulation { processes: clients, operations, crashes: 0, busy: true };
     let mut next = 0;
@@ -139,8 +144,9 @@ pub fn distinct<S: Spec>(
     })
 }
 
-/// Returns the history with the results of two operations exchanged. The results differ, and `is_wrong` returns `true`
-/// for the new history. The first operation is at or soon after nine tenths of the history, and the second is after it.
+/// Returns the history with the results of two operations exchanged. The two operations are chosen
+/// such that their results differ and `is_wrong` returns `true` for the new history. The first of
+/// the two operations is at or soon after nine tenths of the history; the second comes later.
 ///
 /// # Panics
 /// Panics if no exchange makes the history violate its specification.

@@ -1,11 +1,12 @@
-//! Measures which faulty objects of the catalog an exploration finds by default, and how soon.
+//! Measures which faulty objects of the catalog are rejected by an exploration with default settings, and how soon.
 
 use std::time::Duration;
 
 use trueline::test::Exploration;
 use trueline_objects::catalog::{ENTRIES, Settings};
 
-/// Explores each faulty object whose name has all these words, or each correct one if the first of them is `correct`.
+/// Explores each faulty object whose name contains all of `words`. If the first word is `correct`,
+/// explores instead the correct objects whose names contain all other words.
 pub(crate) fn table(seconds: u64, words: &[&str]) {
     let (correct, words) = match words {
         ["correct", words @ ..] => (true, words),
@@ -27,5 +28,5 @@ pub(crate) fn table(seconds: u64, words: &[&str]) {
         all += 1;
         found += u32::from(outcome.failure.is_some());
     }
-    println!("\n{found} of {all} were rejected, {seconds} s each.");
+    println!("\n{found} of {all} objects were rejected; each was tested for up to {seconds} s.");
 }

@@ -1,4 +1,5 @@
-//! Measures testers of queues, as in Lowe, *Testing for linearizability* (figures 4 and 5, right; section 5).
+//! Measures testers of queues, as in Lowe, *Testing for linearizability*, section 5 and the right
+//! halves of figures 4 and 5.
 
 use std::time::Duration;
 
@@ -17,8 +18,8 @@ const CAP: u64 = 2_000_000;
 
 type QueueHistory = History<QueueOp<u64>, QueueRet<u64>>;
 
-/// Returns a history in which workers enqueue one of 20 values in `tenths` of ten operations, and dequeue in the
-/// others. Between operations they are idle, as threads that write a log are.
+/// Returns a history of a queue. In `tenths` of ten operations, a worker enqueues one of 20 values;
+/// in the others, it dequeues. Between operations, workers are idle, like threads that write a log.
 fn history(workers: u32, operations: u32, tenths: u32, seed: u64) -> QueueHistory {
     let shape = Simulation { processes: workers, operations: workers * operations, crashes: 0, busy: false };
     let spec = Queue::new();
@@ -38,8 +39,8 @@ fn config(tester: &str) -> Config {
     Config::new().algorithm(tester.parse().expect("a tester's name")).budget(budget)
 }
 
-/// Returns the mean time for each history in milliseconds, and the number of undecided histories.
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+/// Returns the mean time per history in milliseconds and the number of undecided histories, as text.
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn judge(tester: &str, histories: &[QueueHistory]) -> String {
     let config = config(tester);
     let (mut spent, mut undecided) = (0, 0);
@@ -57,9 +58,11 @@ fn judge(tester: &str, histories: &[QueueHistory]) -> String {
     }
 }
 
-/// Prints the tables.
+/// Prints the tables of times and of backtracks.
 pub(crate) fn table() {
-    println!("Milliseconds for each history, by operations of each of 4 workers (three tenths enqueue):\n");
+    println!(
+        "Milliseconds for each history, by the number of operations of each of 4 workers (three tenths enqueue):\n"
+    );
     header("operations");
     for power in 5..=13 {
         let operations = 1 << power;
@@ -90,7 +93,7 @@ fn row(name: &str, histories: &[QueueHistory]) {
     println!("| {name} | {} |", cells.join(" | "));
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn backtracks(tenths: u32, runs: u64) {
     let (mut with, mut all, mut iterations, mut operations) = (0, 0, 0, 0);
     for seed in 0..runs {

@@ -1,13 +1,14 @@
 //! Measures trueline.
 //!
-//! `cargo run --release -p trueline-bench -- core` prints the table of the generic checkers. Each row is measured in a
-//! process of its own, so that its memory is measured alone.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints tables")]
+//! `cargo run --release -p trueline-bench -- core` prints the table of the generic checkers. Each
+//! row is measured in a separate process, so that the measured memory is that of one row only.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program prints tables")]
 
 #[cfg(feature = "files")]
 mod auto;
 mod bounded;
 mod core;
+mod count;
 #[cfg(feature = "objects")]
 mod drive;
 mod find;
@@ -101,8 +102,12 @@ fn main() -> ExitCode {
             ["--family", family] => shrink::table(Path::new(""), Some(family)),
             _ => return usage(),
         },
-        ["case", name] => match core::case(name).or_else(|| monitors::case(name)) {
+        ["case", name] => match core::case(name, u32::MAX).or_else(|| monitors::case(name, u32::MAX)) {
             Some(measured) => println!("{}", measured.to_line()),
+            None => return usage(),
+        },
+        ["count", name] => match count::case(name) {
+            Some(result) => println!("{result}"),
             None => return usage(),
         },
         _ => return usage(),
@@ -112,14 +117,14 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families | plain\n       with the feature `objects`: drive | round-up [words in the names of objects] | hunt SECONDS [correct] [words]\n       the papers, reproduced (feature `objects`): all | lowe fig4|fig5|parallel|trees|backtracks|fig7|bugs|linear|example |\n       horn table1|options|etcd|facts|bounded | roundup table2|table3|table5|fig8|example |\n       sync fig11|fig12|fig13|fig14|fig15|timeout|asap|complexity|display, each with [--quick] [--again] [words in the names of points];\n       papers (write the page from the results) | papers shapes"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME | count NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families | plain\n       with the feature `objects`: drive | round-up [words in the names of objects] | hunt SECONDS [correct] [words]\n       the papers, reproduced (feature `objects`): all | lowe fig4|fig5|parallel|trees|backtracks|fig7|bugs|linear|example |\n       horn table1|options|etcd|facts|bounded | roundup table2|table3|table5|fig8|example |\n       sync fig11|fig12|fig13|fig14|fig15|timeout|asap|complexity|display, each with [--quick] [--again] [words in the names of points];\n       papers (write the page from the results) | papers shapes"
     );
     ExitCode::from(2)
 }
 
 fn table(rows: &[core::Row], filter: &[&str]) {
     println!(
-        "| case | operations | never return | verdict | best CPU time | ns per operation | configurations | memory above the history | of the process | bar |"
+        "| case | operations | never return | verdict | best CPU time | ns per operation | configurations | memory beyond the history | memory of the process | bar |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for core::Row { case, bar } in rows {
@@ -128,7 +133,7 @@ fn table(rows: &[core::Row], filter: &[&str]) {
         }
         match measure::in_new_process(case) {
             Ok(measured) => {
-                #[expect(clippy::cast_precision_loss, reason = "for reading")]
+                #[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
                 let (ms, per_operation, above, most) = (
                     measured.best_ns as f64 / 1e6,
                     measured.best_ns as f64 / measured.operations.max(1) as f64,

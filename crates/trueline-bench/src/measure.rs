@@ -1,4 +1,4 @@
-//! Measures one case in a process of its own.
+//! Measures one case in a separate process.
 
 use std::process::Command;
 
@@ -14,23 +14,24 @@ pub(crate) struct Measured {
     pub(crate) operations: usize,
     pub(crate) pending: usize,
     pub(crate) verdict: String,
-    /// The best CPU time of all runs, in nanoseconds.
+    /// The CPU time of the fastest run, in nanoseconds.
     pub(crate) best_ns: u64,
     pub(crate) configurations: u64,
-    /// The peak resident memory minus the resident memory with the history loaded, in KiB.
+    /// The memory that judging took in addition to the loaded history: the peak resident memory,
+    /// minus the resident memory after loading the history, in KiB.
     pub(crate) above_kib: u64,
     /// The peak resident memory of the process, in KiB.
     pub(crate) most_kib: u64,
 }
 
-/// Judges `history` `runs` times, in this process.
+/// Judges `history` in this process, as many times as `runs` specifies.
 pub(crate) fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config, runs: u32) -> Measured {
     let loaded = usage::resident_kib();
     let mut best_ns = u64::MAX;
     let mut last = None;
     for _ in 0..runs {
         let start = usage::cpu_ns();
-        let judgment = check(spec, history, config);
+        let judgment = counted(|| check(spec, history, config));
         best_ns = best_ns.min(usage::cpu_ns() - start);
         last = Some(judgment);
     }
@@ -49,6 +50,12 @@ pub(crate) fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, config:
         above_kib: most_kib.saturating_sub(loaded),
         most_kib,
     }
+}
+
+/// Runs the part of a case that is measured. A profiler can count the instructions of this function alone.
+#[inline(never)]
+pub(crate) fn counted<T>(run: impl FnOnce() -> T) -> T {
+    run()
 }
 
 impl Measured {

@@ -1,4 +1,5 @@
-//! Measures the near-linear monitors: their speed, in units of one sort, and their memory.
+//! Measures the near-linear monitors: their memory, and their time relative to the time of one
+//! sort.
 
 use trueline::history::History;
 use trueline::judge::{Config, check};
@@ -10,7 +11,9 @@ use trueline_bench::{histories, usage};
 
 use crate::measure::{self, Measured};
 
-/// Each kind of object, and the maximum time for a million operations, in units of one sort.
+/// For each kind of object, its name, and the maximum time for judging a million operations, as a
+/// multiple of the time of one sort (measured by `sort_ns`). The second text is empty if there is
+/// no maximum.
 const KINDS: &[(&str, &str)] = &[
     ("queue", "8"),
     ("register", "8"),
@@ -26,7 +29,7 @@ const KINDS: &[(&str, &str)] = &[
 /// Prints the table of the monitors.
 pub(crate) fn table(filter: &[&str]) {
     println!(
-        "| case | verdict | best CPU time | sorts | bar | ns per operation | of that at 10,000 | bytes per operation |"
+        "| case | verdict | best CPU time | sorts | bar | ns per operation | relative to 10,000 operations | bytes per operation |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     let unit = sort_ns();
@@ -59,7 +62,7 @@ pub(crate) fn table(filter: &[&str]) {
     println!("\nA sort is `sort_unstable` on 2,000,000 shuffled u64: {:.1} ms here.", unit as f64 / 1e6);
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn print_row(case: &str, measured: &Measured, unit: u64, bar: &str, small: &mut Option<f64>) {
     let per_operation = measured.best_ns as f64 / measured.operations as f64;
     let ratio = small.map_or(String::new(), |small| format!("{:.2}", per_operation / small));
@@ -73,7 +76,8 @@ fn print_row(case: &str, measured: &Measured, unit: u64, bar: &str, small: &mut 
     );
 }
 
-/// Returns the unit: the time of sorting two million shuffled numbers.
+/// Returns the unit of time: how long it takes to sort two million shuffled numbers, in
+/// nanoseconds.
 fn sort_ns() -> u64 {
     let mut random = trueline::drive::Random::new(1);
     let shuffled: Vec<u64> = (0..2_000_000).map(|_| random.bits()).collect();
@@ -87,11 +91,16 @@ fn sort_ns() -> u64 {
     times.min().unwrap_or(1)
 }
 
-/// Runs a case in this process.
-pub(crate) fn case(name: &str) -> Option<Measured> {
+/// Runs a case in this process, at most this many times.
+pub(crate) fn case(name: &str, most_runs: u32) -> Option<Measured> {
     let words: Vec<&str> = name.split(' ').collect();
     let ["monitor", kind, operations, clients, verdict] = *words.as_slice() else { return None };
-    let shape = Shape { operations: operations.parse().ok()?, clients: clients.parse().ok()?, good: verdict == "good" };
+    let shape = Shape {
+        operations: operations.parse().ok()?,
+        clients: clients.parse().ok()?,
+        good: verdict == "good",
+        runs: most_runs.min(3),
+    };
     let half = |random: &mut trueline::drive::Random| random.chance(1, 2);
     Some(match kind {
         "queue" => shape.measure(
@@ -136,7 +145,7 @@ pub(crate) fn case(name: &str) -> Option<Measured> {
         "priority-queue" => shape.measure(
             &PriorityQueue::new(),
             |random, next| {
-                // Distinct values in no particular order.
+                // Use distinct values in random order.
                 let value = (u64::from(random.below(1 << 20)) << 32) + next;
                 if half(random) { (PriorityQueueOp::Insert(value), true) } else { (PriorityQueueOp::DeleteMin, false) }
             },
@@ -173,6 +182,7 @@ struct Shape {
     operations: u32,
     clients: u32,
     good: bool,
+    runs: u32,
 }
 
 impl Shape {
@@ -186,6 +196,6 @@ impl Shape {
         let is_wrong = |history: &History<S::Op, S::Ret>| check(spec, history, &Config::new()).verdict.is_rejected();
         let history = if self.good { history } else { histories::spoilt(&history, may_exchange, is_wrong) };
         usage::forget_most();
-        measure::judge(spec, &history, &Config::new(), 3)
+        measure::judge(spec, &history, &Config::new(), self.runs)
     }
 }

@@ -1,5 +1,6 @@
-//! Measures how fast runs are judged by plain models, compared with the same runs judged by declared meanings or by
-//! named specifications.
+//! Measures how fast runs are judged by plain models, such as a `VecDeque` for a queue. For
+//! comparison, the same runs are judged by named specifications, or by the meanings that a test
+//! declares for its operations.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
@@ -10,12 +11,13 @@ use std::time::Duration;
 use trueline::drive::unique;
 use trueline::test::{Meaning, Modeled, Plan, Shared, Test};
 
-/// The number of threads, the calls of each, and the number of runs made at a time.
+/// The kinds of runs: the number of threads, the number of calls of each thread, and the number of
+/// runs in one measurement.
 const SHAPES: [(u32, u32, u64); 3] = [(2, 3, 4000), (4, 25, 600), (4, 200, 60)];
-/// The number of times that each test is measured; the tests take turns.
+/// The number of times that each test is measured. The tests to compare are measured alternately.
 const ROUNDS: u64 = 5;
 
-/// Creates a test.
+/// A function that creates a test.
 type Make = fn() -> Plan;
 
 pub(crate) fn table() {
@@ -51,7 +53,7 @@ pub(crate) fn table() {
                     *elapsed += outcome.elapsed;
                 }
             }
-            #[expect(clippy::cast_precision_loss, reason = "for reading")]
+            #[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
             let per_second = elapsed.map(|elapsed| (runs * ROUNDS) as f64 / elapsed.as_secs_f64());
             let [plain, told] = per_second;
             println!("| {name} | {threads} x {calls} | {plain:.0} | {judge} | {told:.0} | {:.2} | 0.5 |", plain / told);
@@ -59,7 +61,7 @@ pub(crate) fn table() {
     }
 }
 
-/// A test of an object behind a lock, whose model has the same type.
+/// A test of an object behind a lock. The model has the same type as the object.
 type Locked<M> = Test<Mutex<M>, Shared<Mutex<M>>, Modeled<M>>;
 
 fn of<M: Default + trueline::test::PlainModel>() -> Locked<M> {
@@ -70,7 +72,7 @@ fn held<M>(object: &Mutex<M>) -> MutexGuard<'_, M> {
     object.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An operation that adds a value, and one that removes or reads a value.
+/// Functions that add two operations to a test: one that adds a value, and one that removes or reads a value.
 type Pair<M> = [fn(Locked<M>) -> Locked<M>; 2];
 
 fn plain<M: Default + trueline::test::PlainModel>(pair: fn() -> Pair<M>) -> Plan {

@@ -69,8 +69,8 @@ fn history<S: Spec>(events: &[Event<S>]) -> History<S::Op, S::Ret> {
     builder.finish()
 }
 
-/// Exchanges the results of two operations that removed values, which are some distance apart near the end of the
-/// history.
+/// Exchanges the results of two operations that removed values. Both operations are near the end of
+/// the history, but not next to each other.
 fn spoil<S: Spec>(events: &mut [Event<S>], is_value: impl Fn(&S::Ret) -> bool) {
     let late = events.len() * 9 / 10;
     let returns = (late..events.len()).filter(|at| matches!(&events[*at], Event::Return(_, ret) if is_value(ret)));
@@ -83,7 +83,8 @@ fn spoil<S: Spec>(events: &mut [Event<S>], is_value: impl Fn(&S::Ret) -> bool) {
     std::mem::swap(one, other);
 }
 
-/// Returns as many insertions (`Some`) as removals (`None`), starting with more insertions.
+/// Returns a sequence of insertions (`Some`) and equally many removals (`None`). Insertions are
+/// more frequent in the first part of the sequence.
 fn puts_and_takes(operations: u64, random: &mut Random) -> Vec<Option<u64>> {
     let (mut put, mut taken) = (0, 0);
     let mut ops = Vec::new();
@@ -137,7 +138,7 @@ impl<S: Spec, R: Spec<Op = S::Op, Ret = S::Ret>> Row<'_, S, R> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }

@@ -1,12 +1,16 @@
 //! Round-Up's tables: L. Zhang, A. Chattopadhyay and C. Wang, *Round-Up: runtime verification of quasi linearizability
 //! for concurrent data structures*, tables II, III and V.
 //!
-//! A program has two threads with a given number of calls each. The main thread inserts values before it starts them,
-//! and removes values when they have finished. Phase 1 generates all serial histories of the program, with a correct
-//! object. Phase 2 explores its schedules, and judges each history that occurs. The paper does not print its programs.
-//! If it gives only the number of calls, each thread here inserts and removes in turn. So no removal finds the object
-//! empty, and all values are removed in the end. Otherwise, values might remain that no legal order leaves, and quasi
-//! linearizability would have no meaning (section V.D of the paper).
+//! A program has two threads with a given number of calls each. The main thread inserts values
+//! before it starts the threads, and removes values after they have finished. Phase 1 runs a
+//! correct object to generate all serial histories of the program. Phase 2 explores the schedules
+//! of the program, and judges each history that occurs.
+//!
+//! The paper does not print its programs. Where it gives only the number of calls, we let each
+//! thread alternate between inserting and removing. With these programs, no removal finds the
+//! object empty, and all values are removed in the end. If an execution left values in the object
+//! that every legal order removes, quasi linearizability would have no meaning (section V.D of the
+//! paper).
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -38,20 +42,21 @@ const K: u32 = 2;
 
 /// A row of a table.
 pub(crate) struct Row {
-    /// The name in the paper.
+    /// The name of the object in the paper.
     pub(crate) name: &'static str,
     make: fn(usize) -> Box<dyn Collection>,
     order: Order,
     pub(crate) factor: u32,
     /// The calls of the two threads: `i` inserts, `r` removes.
     pub(crate) threads: [&'static str; 2],
-    /// The calls of the main thread, before and after them.
+    /// The calls of the main thread, before it starts the two threads and after they have finished.
     pub(crate) main: (&'static str, &'static str),
-    /// The results of the paper: violating histories, all histories, the number that it counted, and seconds.
+    /// The results of the paper: the number of violating histories, the number of all histories,
+    /// the number of sequentializations or permutations, and the time in seconds.
     pub(crate) paper: (u32, u32, u32, f64),
 }
 
-/// The sequential object that the object resembles.
+/// The sequential data structure that an object resembles.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Queue,
@@ -59,7 +64,7 @@ pub(crate) enum Order {
     PriorityQueue,
 }
 
-/// An object that is called by number: 0 inserts, 1 removes.
+/// An object whose operations have numbers: 0 inserts, and 1 removes.
 struct Driven(Arc<dyn Collection>);
 
 impl Instance for Driven {
@@ -78,7 +83,7 @@ impl Handle for Driven {
     }
 }
 
-/// Adapts a stack of the objects crate to the interface of the others.
+/// Adapts a stack of `trueline-objects` to the interface of the other objects.
 struct Treiber(TreiberStack);
 
 impl Collection for Treiber {
@@ -91,7 +96,7 @@ impl Collection for Treiber {
     }
 }
 
-/// Adapts a queue of the objects crate to the interface of the others.
+/// Adapts a queue of `trueline-objects` to the interface of the other objects.
 struct MichaelScott(MsQueue);
 
 impl Collection for MichaelScott {
@@ -105,8 +110,8 @@ impl Collection for MichaelScott {
 }
 
 impl Row {
-    /// Returns the calls of the main thread before the threads start, of each thread, and of the main thread after they
-    /// have finished.
+    /// Returns the calls of the program: those of the main thread before the threads start, those
+    /// of each thread, and those of the main thread after the threads have finished.
     fn calls(&self) -> (Vec<Call>, Vec<Vec<Call>>, Vec<Call>) {
         let mut next = 0_u64;
         let mut call = |inserts: bool| {
@@ -161,7 +166,7 @@ pub(crate) fn explored(row: &Row, preemptions: u32, choices: Option<u64>, time: 
     Explored { histories, executions: report.executions, is_complete: report.is_complete, elapsed: report.elapsed }
 }
 
-/// The result of judging its histories.
+/// The result of judging the histories of a program.
 #[derive(Default)]
 pub(crate) struct Judged {
     pub(crate) serial: usize,
@@ -171,7 +176,7 @@ pub(crate) struct Judged {
     pub(crate) elapsed: Duration,
 }
 
-/// Typed operations of a specification.
+/// A specification whose operations and results can be converted from recorded calls and values.
 trait Typed: Spec {
     fn op(call: &Call) -> Self::Op;
     fn ret(call: &Call, result: &Value) -> Self::Ret;
@@ -206,7 +211,8 @@ typed!(Queue<u64>, QueueOp, QueueRet, Enqueue, Dequeue);
 typed!(Stack<u64>, StackOp, StackRet, Push, Pop);
 typed!(PriorityQueue<u64>, PriorityQueueOp, PriorityQueueRet, Insert, DeleteMin);
 
-/// Judges all histories; by linearizability if `is_strict`.
+/// Judges all histories of a program: by linearizability if `is_strict`, otherwise by quasi
+/// linearizability.
 fn judged<S: Typed>(spec: &S, row: &Row, explored: &Explored, is_strict: bool, optimizations: Optimizations) -> Judged {
     let started = Instant::now();
     let (before, threads, after) = row.calls();
@@ -254,7 +260,9 @@ const MOST: Duration = Duration::from_secs(60);
 /// The time limit if the object's random choices are explored, too.
 const MOST_WITH_CHOICES: Duration = Duration::from_secs(5);
 
-/// Prints a row; returns the result of exploring with all choices.
+/// Prints a row of the table. The program is explored twice: first with random choices that come
+/// from a seed, then with all random choices of the object. Returns the result of the second
+/// exploration.
 fn print(row: &Row, is_strict: bool) -> Explored {
     let Row { name, threads, main, paper, factor, .. } = row;
     let by_seed = explored(row, 2, Some(1), MOST);
@@ -288,8 +296,11 @@ fn print(row: &Row, is_strict: bool) -> Explored {
     all
 }
 
-/// Prints figures 8 and 9: the savings by the optimizations, on the distinct histories of a program. (The paper judges
-/// each execution; here, equal histories are judged only once even without optimizations.)
+/// Prints figures 8 and 9: how many permutations and how much time the optimizations save, on the
+/// distinct histories of a program.
+///
+/// The paper judges each execution. Here, equal histories are judged only once, even without
+/// optimizations.
 fn figures(seen: &[(&Row, Explored)]) {
     println!("Figures 8 and 9\n");
     println!(
@@ -334,7 +345,9 @@ pub(crate) fn tables(words: &[&str]) {
     }
 }
 
-/// Returns a program of the quasi objects, by the number of calls of both threads and of the main thread.
+/// Returns the calls of a program for the quasi objects: the calls of the two threads, and the
+/// calls of the main thread before and after them. `calls` gives the numbers of calls, such as
+/// `2*2+4`.
 fn sizes(calls: &str) -> ([&'static str; 2], (&'static str, &'static str)) {
     match calls {
         "2*2+0" => (["ir", "ir"], ("", "")),
@@ -402,8 +415,9 @@ fn faulty_rows(paper: [(u32, u32, u32, f64); 8]) -> Vec<Row> {
             stack_2,
         ),
         row("Quasi Stack", Order::Stack, "2*2+4", |factor| Box::new(QuasiStack::new(factor)), stack),
-        // One thread inserts and the other removes: a value that is inserted after others were overtaken may be too far
-        // from its position.
+        // In this program, one thread only inserts, and the other only removes. Thus a value may be
+        // inserted after a removal has already taken another value out of order. The inserted value
+        // may then be too far from its position.
         Row {
             threads: ["ii", "rr"],
             ..row(
@@ -487,9 +501,10 @@ pub(crate) fn table_3() -> Vec<Row> {
 pub(crate) fn table_5() -> Vec<Row> {
     type Make = fn(usize) -> Box<dyn Collection>;
     type Paper = (u32, u32, u32, f64);
-    // Scal's k is the number of slots of a segment, and ours, which is one less, is the maximum distance of a value
-    // from its position. A k-stack with more slots than that is not quasi linearizable with this factor, because a
-    // value that is pushed into a hole moves others.
+    // In Scal, k is the number of slots of a segment. Here, k is one less than this number: it is
+    // the maximum distance of a value from its position. A k-stack whose segments have more slots
+    // is not quasi linearizable with factor k, because a value that is pushed into a hole changes
+    // the positions of other values.
     let objects: [(&'static str, Order, Make, [Paper; 3]); 8] = [
         (
             "sl-queue",
@@ -533,7 +548,7 @@ pub(crate) fn table_5() -> Vec<Row> {
             |factor| Box::new(KStack::faulty(factor - 1, k_stack::Fault::SecondRead)),
             [(11, 69, 47_128, 89.0), (0, 12, 7192, 15.13), (0, 8, 5160, 9.46)],
         ),
-        // Not in the paper: with the fault fixed.
+        // The paper does not have this row, which is for the k-stack without its fault.
         (
             "k-stack, read once",
             Order::Stack,
@@ -546,7 +561,7 @@ pub(crate) fn table_5() -> Vec<Row> {
     let mut rows = Vec::new();
     for (name, order, make, papers) in objects {
         for ((threads, main), paper) in programs.into_iter().zip(papers) {
-            // The fault of the k-stack needs an empty segment on top.
+            // The fault of the k-stack can occur only if the top segment is empty.
             let main = if name.starts_with("k-stack") && threads == ["i", "r"] { ("iiiiiirr", "rrrr") } else { main };
             rows.push(Row { name, make, order, factor: K, threads, main, paper });
         }

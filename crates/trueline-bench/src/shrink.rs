@@ -1,4 +1,5 @@
-//! Measures shrinking: the size of the cores, the time, and whether the cores are rejected.
+//! Measures shrinking: how large the cores (the operations that remain) are, how long shrinking
+//! takes, and whether the cores are rejected when they are judged alone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -15,7 +16,8 @@ use trueline::spec::Spec;
 use trueline::verdict::{Core, Role};
 use trueline_bench::failures::{self, Visitor};
 
-/// The number of failures of each family: a little more than 200 in total.
+/// The number of failures that are shrunk for each family. In total, there are a little more than
+/// 200.
 const OF_EACH: usize = 8;
 /// The time limit for judging and shrinking.
 const BAR: Duration = Duration::from_secs(5);
@@ -28,7 +30,7 @@ struct Shrunk {
     /// Whether the core was rejected when it was judged alone.
     rejected: bool,
     calls: u32,
-    /// The time of judging and shrinking together.
+    /// The time that judging and shrinking took together.
     elapsed: Duration,
 }
 
@@ -54,7 +56,7 @@ impl Table {
         };
         if self.only.is_some() || !shrunk.minimal {
             eprintln!(
-                "{family}: {} of {} calls in the core, {} in its explanation, {} undecided, {} calls, {elapsed:?}",
+                "{family}: {} of {} calls in the core, {} in its explanation, {} undecided, {} judgments, {elapsed:?}",
                 shrunk.told,
                 core.of,
                 core.history.len(),
@@ -126,7 +128,7 @@ impl Visitor for Table {
             }
             if self.only.is_some() {
                 eprintln!(
-                    "{family}: {} operations are {} after {:?}",
+                    "{family}: a history of {} operations is {} after {:?}",
                     history.len(),
                     judgment.verdict.name(),
                     judgment.stats.elapsed
@@ -160,8 +162,9 @@ impl Visitor for Table {
     }
 }
 
-/// Prints the table of all families, or of one in detail, and of the rejected files in `data`; then a table of families
-/// that are harder to shrink.
+/// Prints a table of the failures of all families and of the rejected files in `data`. Then prints
+/// a table of failures that are harder to shrink than those of the first table. If `family` is
+/// given, both tables show only this family, in detail.
 pub(crate) fn table(data: &Path, family: Option<&str>) {
     let mut table = Table { only: family.map(str::to_owned), ..Table::default() };
     failures::all(&mut table);
@@ -179,13 +182,14 @@ pub(crate) fn table(data: &Path, family: Option<&str>) {
     hard.print();
 }
 
-/// Weakens a history from a file to the operations of its core.
+/// Returns a history from a file, weakened to its core: only the operations of the core are kept.
 ///
 /// # Panics
-/// Panics if the core contains only a part of some operation, which does not occur in these files.
+/// Panics if the core contains only the call or only the return of an operation, which does not
+/// occur in these files.
 fn only_core(history: &RawHistory, core: &Core<Shown, String>) -> RawHistory {
     let roles: HashMap<OpId, Role> = core.members.iter().map(|member| (member.id, member.role)).collect();
-    assert!(core.members.iter().all(|member| !member.in_part), "each operation is given as a whole");
+    assert!(core.members.iter().all(|member| !member.in_part), "the core must not contain a part of an operation");
     history.weaken(|id, _| match roles.get(&id) {
         None => Fate::LeaveOut,
         Some(Role::Completed | Role::Pending) => Fate::Keep,
@@ -194,7 +198,8 @@ fn only_core(history: &RawHistory, core: &Core<Shown, String>) -> RawHistory {
     })
 }
 
-/// Adds the rejected files of a folder; `expected` is the column of the verdicts in its list.
+/// Adds the rejected files of a folder. In the list of these files, `expected` is the column with
+/// the verdicts.
 fn files(folder: &Path, expected: usize, table: &mut Table) -> Result<(), String> {
     let list = folder.join("EXPECTED.tsv");
     let text = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;

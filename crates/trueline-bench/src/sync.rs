@@ -1,4 +1,4 @@
-//! Measures the checkers of synchronizations, on simulated histories.
+//! Measures the checkers of objects whose operations synchronize, on simulated histories.
 
 use trueline::drive::Random;
 use trueline::history::History;
@@ -11,8 +11,9 @@ use trueline::spec::sync::{
 use trueline::verdict::Verdict;
 use trueline_bench::usage;
 
-/// Simulates a correct object: `operations` are called by `processes`, synchronize with others, and return at random
-/// times. `op` returns the next operation of a process.
+/// Simulates a correct object whose operations synchronize with each other. In total, `processes`
+/// processes call `operations` operations, which return at random times. `op` returns the next
+/// operation of a process.
 pub(crate) fn simulate<S: SyncSpec>(
     spec: &S,
     operations: usize,
@@ -35,7 +36,8 @@ pub(crate) fn simulate<S: SyncSpec>(
             waiting.push((process, op.clone()));
             events.push(Event::Call(process, op));
             calls += 1;
-            // Operations synchronize as soon as they can, now or after a later call.
+            // If the new operation can synchronize with waiting operations, it does so now.
+            // Otherwise, it waits until a later call makes this possible.
             if let Some(results) = synchronize(spec, &mut state, &mut waiting) {
                 ready.extend(results);
             }
@@ -76,7 +78,8 @@ fn synchronize<S: SyncSpec>(
     None
 }
 
-/// Iterates over the subsets of `0..of` with this size, as bit masks: each is the next larger number with as many ones.
+/// Iterates over the subsets of `0..of` that have `size` elements, as bit masks in increasing
+/// order. Each bit mask is the next larger number with the same number of ones.
 fn subsets(of: usize, size: usize) -> impl Iterator<Item = u64> {
     let first = (size > 0 && size <= of).then(|| (1_u64 << size) - 1);
     std::iter::successors(first, |bits| {
@@ -99,7 +102,7 @@ pub(crate) fn history<S: SyncSpec>(events: Vec<Event<S>>) -> History<S::Op, S::R
     builder.finish()
 }
 
-/// Replaces the result of a return near the end of the history by a different result.
+/// Replaces the result of a return near the end of the history with a different result.
 pub(crate) fn spoil<S: SyncSpec>(mut events: Vec<Event<S>>) -> Vec<Event<S>> {
     let late = events.len() * 9 / 10;
     let mut other: Option<S::Ret> = None;
@@ -124,7 +127,7 @@ fn verdict<Ret>(verdict: &Verdict<Ret>) -> String {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn best<T>(times: u32, mut work: impl FnMut() -> T) -> (f64, T) {
     let mut measured = None::<(u64, T)>;
     for _ in 0..times {
@@ -150,7 +153,7 @@ fn long<S: SyncSpec>(name: &str, spec: &S, history: &History<S::Op, S::Ret>, alg
     );
 }
 
-/// Prints the tables.
+/// Prints the tables of long and of short histories.
 pub(crate) fn table() {
     println!("| history | operations | algorithm | verdict | best CPU time of 3 | most memory of the process so far |");
     println!("|---|---|---|---|---|---|");
@@ -244,7 +247,7 @@ pub(crate) fn table() {
     }
 }
 
-/// Prints the mean time of judging short histories, in microseconds.
+/// Prints the mean time for judging a short history, in microseconds.
 fn short<S: SyncSpec>(name: &str, spec: &S, threads: u32, calls: u32, op: impl Fn(&mut Random, u32) -> S::Op + Copy) {
     const HISTORIES: u64 = 50;
     let operations = (threads * calls) as usize;
@@ -264,9 +267,9 @@ fn short<S: SyncSpec>(name: &str, spec: &S, threads: u32, calls: u32, op: impl F
     println!("| {name} | {} |", cells.join(" | "));
 }
 
-/// Returns the mean time of judging these histories, if all are decided. It judges as many of them as it can in a few
-/// seconds.
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+/// Judges as many of these histories as possible in a few seconds. Returns the mean time as text;
+/// if a history is not decided, returns a text that says so.
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn mean<Op, Ret>(histories: &[History<Op, Ret>], decides: impl Fn(&History<Op, Ret>) -> bool) -> String {
     const MOST_NS: u64 = 4_000_000_000;
     let before = usage::cpu_ns();

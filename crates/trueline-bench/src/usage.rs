@@ -1,9 +1,10 @@
-//! The resources that a process has used: CPU time, and memory as Linux reports it (0 on other systems).
+//! The resources that a process has used: its CPU time and its memory. The memory is known only on
+//! Linux; on other systems, it is 0.
 
 use std::fs;
 
-/// Returns the CPU time of this process so far, in nanoseconds. Other processes on a shared machine do not count, but
-/// their effect on its caches does.
+/// Returns the CPU time of this process so far, in nanoseconds. On a shared machine, the time of other processes does
+/// not count, but their effect on the caches does.
 pub fn cpu_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
@@ -24,10 +25,10 @@ pub fn most_kib_of(process: u32) -> u64 {
     of(&process.to_string(), "VmHWM")
 }
 
-/// Resets the peak that [`most_kib`] returns, if the system supports that.
+/// Resets the peak that [`most_kib`] returns, if the operating system supports this.
 pub fn forget_most() {
-    // If the system does not support it, the old peak remains, so memory is overestimated, for all measured programs
-    // equally.
+    // If the operating system does not support this, the old peak remains. Then the memory of every
+    // measured program is overestimated by the same amount.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 

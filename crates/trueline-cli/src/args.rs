@@ -11,7 +11,7 @@ use trueline::judge::{Algorithm, Rules};
 use trueline::registry::QuasiFactors;
 use trueline::test::{Calls, Token};
 
-/// The layout of a command's help: what it does, examples, arguments and options, exit codes.
+/// The layout of a command's help: description, examples, arguments and options, exit codes.
 const HELP: &str = "\
 {about-with-newline}
 {before-help}{usage-heading} {usage}
@@ -38,7 +38,7 @@ Examples:
   trueline check --spec register:0 --json recorded/     all histories below a directory
   record | trueline check --spec set -                  standard input
   trueline check --spec stack --timeout 10s --memory 1GiB a.jsonl b.jsonl
-  trueline check --spec queue --core long.jsonl         the operations that cause a rejection, and why
+  trueline check --spec queue --core long.jsonl         also prints why a history is rejected
   trueline check --spec map --algorithm compete:jit-graph,linear --threads 2 c.jsonl
   trueline check --spec cas-register:0 --nil-wildcard store/latest/history.edn
   trueline check --spec quasi-queue:2 d.jsonl           a queue that may be out of order by 2 places
@@ -49,7 +49,7 @@ Examples:
   trueline check --spec queue --view page.html a.jsonl  also draws a page for a browser
   trueline check --spec queue --view pages/ recorded/   also draws a page for each history
   record | trueline check --spec set --follow --fail-fast
-                                                        while the test is running
+                                                        judges while the test is running
 
 A file contains JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
@@ -63,18 +63,19 @@ Examples:
   trueline explain --spec queue history.jsonl           why it is not linearizable, in words
   trueline explain --spec register:0 --json history.jsonl
 
-The explanation lists which operations must have come before which others, and why: one returned
-before the other was called, or the values that they inserted, removed or read require it. It ends
-when no order is left. If the rejection cannot be explained this way, it lists the states in which
-an operation may have taken effect, and what it would have returned. The explanation is verified
-against all orders of these operations, unless there are too many.";
+Each step of the explanation names two operations, and says which one must have taken effect first
+and why: this operation returned before the other was called, or their values require this order.
+The explanation ends when no order of the operations agrees with all steps. If a rejection cannot
+be explained this way, the explanation lists the states in which an operation may have taken effect,
+and what the operation would have returned in each. The explanation is verified against all orders
+of the listed operations, unless there are too many orders.";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:
   trueline view --spec queue history.jsonl                        in the terminal
   trueline view --spec queue history.jsonl --output history.html  an interactive page for a browser
   trueline view --spec queue history.jsonl --output history.svg   a picture of the problem
-  trueline view --spec queue history.jsonl --core                 only the operations that cause a rejection";
+  trueline view --spec queue history.jsonl --core                 only the causes of a rejection";
 
 const VIEW_EXIT_CODES: &str = "\
 Exit codes:
@@ -94,7 +95,7 @@ Examples:
   trueline test treiber-stack --program 'push 1 (pop | push 2, pop) pop'
                                                         two threads, and calls before and after
 
-By default, the number of threads and operations varies: small runs with few keys come first.";
+By default, the number of threads and operations varies. Small runs with few keys come first.";
 
 const EXPLORE_EXAMPLES: &str = "\
 Examples:
@@ -112,10 +113,10 @@ preemption is a switch away from a thread that could continue, in the middle of 
 
 const EXPLORE_EXIT_CODES: &str = "\
 Exit codes:
-  0  everything that was requested was explored, and no execution failed
+  0  all requested schedules were explored, and no execution failed
   1  an execution failed
   2  wrong usage
-  3  not everything was explored or judged, and no execution failed";
+  3  some schedules were not explored or judged, and no execution failed";
 
 const CONVERT_EXAMPLES: &str = "\
 Examples:
@@ -144,8 +145,8 @@ A proposal is guessed from the names and values of fields. Check the operations 
 
 const MAP_EXIT_CODES: &str = "\
 Exit codes:
-  0  the mapping can read the file
-  2  wrong usage, or the file cannot be read, or the mapping does not fit it
+  0  the file was read with the mapping
+  2  wrong usage, an unreadable file, or a mapping that does not fit the file
   3  a limit was reached before the file was read";
 
 const LINT_EXAMPLES: &str = "\
@@ -155,9 +156,9 @@ Examples:
   trueline lint --json recorded/
 
 `check` refuses files with problems. Warnings show where a verdict may not mean what you expect.
-Notes describe how the file is read, and do not affect the exit code. The forecast assumes a
-search; a monitor (a fast algorithm for one type) may judge a history quickly even if the forecast
-is bad.";
+A finding that is a note describes how the file is read, and does not affect the exit code. The
+forecast assumes a search; a monitor (a fast algorithm for one type of object) may judge a history
+quickly even if the forecast is bad.";
 
 const LINT_EXIT_CODES: &str = "\
 Exit codes:
@@ -179,7 +180,7 @@ const GENERATE_EXIT_CODES: &str = "\
 Exit codes:
   0  the history was written
   2  wrong usage, or no history with these options could be generated
-  3  Ctrl-C or a limit ended it: the operations so far were written, or no violation was found";
+  3  a limit was reached, or Ctrl-C was pressed; after Ctrl-C, a shorter history may be written";
 
 const GENERATE_TIMEOUT: &str = "Time limit, such as `200ms`, `10s` or `2m`. Unlimited by default";
 
@@ -190,8 +191,8 @@ Examples:
   trueline collect --check --spec kv --fail-fast -o history.jsonl
 
 Clients send a line before each call and a line after each return, and read the answer to each line.
-A client must not make a call before the line for it has been answered; otherwise the order of
-events in the log may be wrong. In Python:
+A client must not make a call before it has read the answer to the line of that call; otherwise the
+order of events in the log may be wrong. In Python:
 
   import json, socket
   log = socket.create_connection((\"127.0.0.1\", 7878)).makefile(\"rw\")
@@ -204,16 +205,16 @@ events in the log may be wrong. In Python:
   register.write(5)               # if the outcome is not known: say(\"info\", ..)
   say(\"ok\", \"write\", 5)
 
-Each connection is a process. A client that makes concurrent calls over one connection adds a
-`process` to each line, a number or a name. `object` and `key` have the same meaning as in files. A
-call that is open when the client disconnects may have taken effect or not.";
+Each connection to trueline is a process. A client that makes concurrent calls over one connection
+adds a `process` to each line, a number or a name. A line may also have an `object` and a `key`, as
+in history files. A call that is open when the client disconnects may have taken effect or not.";
 
 const COLLECT_EXIT_CODES: &str = "\
 Exit codes:
-  0  ended by Ctrl-C, and all events are written; with --check, they are linearizable
+  0  ended by Ctrl-C, and all events are written; with --check, the events are linearizable
   1  with --check: the events are not linearizable
   2  wrong usage, or the file cannot be written
-  3  with --check: a key was not decided within the limits, and none was rejected";
+  3  with --check: a key was not decided within the limits, and no key was rejected";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -238,14 +239,15 @@ Exit codes:
   0  no run failed
   1  a run failed: its history was rejected, it got stuck, or the object panicked
   2  wrong usage
-  3  no run failed, but some were not judged, too little was tested, or Ctrl-C ended the test";
+  3  no run failed, but some runs were not judged, the report says that too little was tested, or
+     Ctrl-C ended the test";
 
 const CHECK_EXIT_CODES: &str = "\
 Exit codes:
   0  every history is linearizable
   1  a history is not linearizable or, with --versions strict, contradicts its versions
   2  wrong usage, or an unreadable input (takes precedence over 1 and 3)
-  3  a history was not decided within the limits, and none was rejected";
+  3  a history was not decided within the limits, and no history was rejected";
 
 /// Check whether recorded histories of concurrent objects are linearizable.
 #[derive(Debug, Parser)]
@@ -269,7 +271,8 @@ pub(crate) enum Command {
     #[command(mut_arg("every", |arg| arg.hide(true)), mut_arg("late", |arg| arg.hide(true)))]
     #[command(mut_arg("idle", |arg| arg.hide(true)))]
     Explain(Box<CheckArgs>),
-    /// Draw a recorded history, with a linearization or the point from which none exists.
+    /// Draw a recorded history, with a linearization or with the first return that no order of the
+    /// operations allows.
     #[command(before_help = VIEW_EXAMPLES, after_help = VIEW_EXIT_CODES, help_template = HELP)]
     #[command(mut_arg("core", |arg| arg.help("Draw only the few operations that cause a rejection")))]
     #[command(mut_arg("json", |arg| arg.hide(true)), mut_arg("quiet", |arg| arg.hide(true)), mut_arg("view", |arg| arg.hide(true)))]
@@ -326,12 +329,13 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) spec: String,
 
-    /// Judge a history while it is being written: a growing file, a pipe, standard input, or a connection to the
-    /// address after `tcp:`, on which it listens. Ends when a pipe or connection is closed, or with Ctrl-C.
+    /// Judge a history while it is being written. The input is a growing file, a pipe, standard
+    /// input, or `tcp:ADDRESS`, which listens on this address for one connection. Ends when the
+    /// pipe or connection is closed, or with Ctrl-C.
     ///
-    /// Registers, counters, sets, maps and locks are judged key by key, event by event: a violation is reported when the
-    /// return that causes it has been read. All others are judged as a whole,
-    /// at the end and at each interval given by --every.
+    /// Registers, counters, sets, maps and locks are judged key by key, event by event: a violation
+    /// is reported as soon as the return that causes the violation has been read. All other objects
+    /// are judged as a whole, at the end and at each interval given by --every.
     #[arg(long)]
     pub(crate) follow: bool,
 
@@ -339,13 +343,14 @@ pub(crate) struct CheckArgs {
     #[arg(long, requires = "follow")]
     pub(crate) fail_fast: bool,
 
-    /// With --follow, how often to judge a history that is not judged event by event: every N lines, or at intervals,
-    /// such as `10s`.
+    /// With --follow, how often to judge a history that cannot be judged event by event: after
+    /// every N lines, such as `1000`, or at intervals, such as `10s`.
     #[arg(long, value_name = "N_OR_TIME", requires = "follow", value_parser = parse_every)]
     pub(crate) every: Option<Every>,
 
-    /// With --follow, accept whole operations out of order: a call may be up to D earlier than the latest time read so
-    /// far, in the unit of `call` and `return`. If a call is earlier than that, its key is left undecided.
+    /// With --follow, accept records of whole operations that are not sorted by time: a call may be
+    /// up to D earlier than the latest time read so far. D is in the unit of `call` and `return`. If
+    /// a call is even earlier, its key is left undecided.
     #[arg(long, value_name = "D", requires = "follow", value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) late: Option<i64>,
 
@@ -371,7 +376,8 @@ pub(crate) struct CheckArgs {
     /// Rules that prune the search, separated by commas: `just-in-time`, `observers`, `identical`, `dominance`,
     /// `counters`, `absorption` and `foresight`; or `all` or `none`.
     ///
-    /// Rules change the time that a search takes, but not its verdict. Defaults to the rules of the algorithm.
+    /// Rules change the time that a search takes, but not its verdict. The guide describes each rule.
+    /// Defaults to the rules of the algorithm.
     #[arg(long, value_name = "LIST")]
     pub(crate) rules: Option<Rules>,
 
@@ -388,10 +394,12 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) nil_wildcard: bool,
 
-    /// How to use the versions that operations carry: `hint`, `strict` or `ignore`. Defaults to `hint`.
+    /// How to use the versions that a store returned with its results (the field `version` of a
+    /// record): `hint`, `strict` or `ignore`. Defaults to `hint`.
     ///
-    /// `hint` guesses the order of updates from the versions, and verifies the guess. `strict` also does that, and
-    /// exits with code 1 if the versions contradict the history. `ignore` does not use versions.
+    /// `hint` guesses the order of updates from the versions, and verifies the guess. `strict` does
+    /// the same, and exits with code 1 if the versions contradict the history. `ignore` does not
+    /// use versions.
     #[arg(long, value_enum, default_value_t = Versions::Hint, hide_default_value = true)]
     pub(crate) versions: Versions,
 
@@ -400,24 +408,25 @@ pub(crate) struct CheckArgs {
 
     /// Maximum difference between the clocks of the processes, in the unit of `call` and `return`. Defaults to 0.
     ///
-    /// An operation then precedes another only if it returned more than D before the other was called. This also drops
-    /// the order of two operations of the same process if the second is called within D of the return of the first.
+    /// With a difference of D, one operation precedes another only if the first returned more than
+    /// D before the second was called. This rule also applies to two operations of the same
+    /// process.
     #[arg(long, value_name = "D", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) clock_skew: i64,
 
     /// Correctness criterion: `safety`, `progress` or `quasi`. Defaults to `safety`.
     ///
-    /// `safety` judges the operations that returned. `progress` also judges whether operations that are stuck at the
-    /// end, waiting for others, should have returned. `quasi` judges whether operations are out of order by at most the
-    /// number of places given by --factor.
+    /// `safety` judges the operations that returned. `progress` also judges whether operations that
+    /// were still waiting for others at the end should have returned. `quasi` judges whether
+    /// operations are out of order by at most the number of places given by --factor.
     #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
     pub(crate) criterion: Criterion,
 
     /// Number of places by which operations may be out of order, such as `4` or `enq=0,deq=4`. Implies --criterion
     /// quasi.
     ///
-    /// A single number applies to all operations together. With names, the operations of each name are counted
-    /// separately.
+    /// A single number counts places among all operations. With names, places are counted only among
+    /// the operations of the same name.
     #[arg(long, value_name = "FACTORS")]
     pub(crate) factor: Option<QuasiFactors>,
 
@@ -429,11 +438,12 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5s", requires = "core")]
     pub(crate) core_timeout: Duration,
 
-    /// Also draw the history to this .html or .svg file, or draw a page for each history in this directory.
+    /// Also draw the history to this .html or .svg file. If this is a directory, write a page for each
+    /// history into it.
     #[arg(long, value_name = "FILE_OR_DIR")]
     pub(crate) view: Option<PathBuf>,
 
-    /// Draw with ASCII characters in the terminal.
+    /// Use only ASCII characters for drawings in the terminal.
     #[arg(long)]
     pub(crate) ascii: bool,
 
@@ -474,7 +484,7 @@ pub(crate) struct ReadArgs {
     pub(crate) format: Format,
 
     /// Read values as pairs [key value], as in Jepsen's independent tests: `objects` if each key names a separate
-    /// object, `keys` if they are keys of a map.
+    /// object, `keys` if all keys belong to one map.
     #[arg(long, value_name = "WHAT")]
     pub(crate) tuples: Option<Tuples>,
 
@@ -484,17 +494,20 @@ pub(crate) struct ReadArgs {
 
     /// Read foreign logs with a mapping: a preset (`csv`, `parquet`, `arrow`, `otlp` or `jaeger`), or a file in TOML or JSON.
     ///
-    /// A mapping file assigns a field of the log to each field of trueline, such as process = "who" or f = "what.name".
-    /// It may assign process, f, value, key, result and object; for events, also type, with a table [types] (begin =
-    /// "invoke", end = "ok"); for whole operations, also call and return. `trueline map --guess FILE` proposes a
-    /// mapping.
+    /// For each field of trueline, a mapping file names the field of the log that has its value, such
+    /// as process = "who" or f = "what.name". The fields of trueline are process, f, value, key,
+    /// result and object. For a log of events, also map type; a table [types] translates the types of
+    /// the log, such as begin = "invoke" and end = "ok". For a log of whole operations, also map call
+    /// and return. `trueline map --guess FILE` proposes a mapping.
     #[arg(long, value_name = "PRESET_OR_FILE", conflicts_with = "format")]
     pub(crate) map: Option<PathBuf>,
 
-    /// Show notes, such as injected faults, from a CSV file with a column `time` and other columns that describe them.
+    /// Add notes, such as injected faults, from a CSV file. Its column `time` has the time of each
+    /// note, and its other columns describe the note.
     ///
-    /// Times are numbers in the unit of the history's times, or ISO 8601 dates, which are nanoseconds since 1970. The
-    /// records of the history need times: `time` for events, `call` and `return` for whole operations.
+    /// Times are numbers in the unit of the history's times, or ISO 8601 dates, which are converted
+    /// to nanoseconds since 1970. The records of the history need times: `time` for events, `call`
+    /// and `return` for whole operations.
     #[arg(long, value_name = "FILE")]
     pub(crate) notes: Option<PathBuf>,
 }
@@ -619,8 +632,8 @@ pub(crate) struct CollectArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
-    /// Acknowledge an event only after it is on disk, so that it survives a power failure. By default, it survives only
-    /// a crash of this process.
+    /// Acknowledge an event only after it is on disk, so that it survives a power failure. By default, an acknowledged
+    /// event survives a crash of this process, but not a power failure.
     #[arg(long)]
     pub(crate) sync: bool,
 
@@ -675,11 +688,11 @@ pub(crate) struct TestArgs {
     #[arg(long, conflicts_with = "name")]
     pub(crate) list: bool,
 
-    /// Number of threads of each run. By default, it varies.
+    /// Number of threads of each run. By default, the number varies.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) threads: Option<u32>,
 
-    /// Number of operations of each thread. By default, it varies.
+    /// Number of operations of each thread. By default, the number varies.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) ops: Option<u32>,
 
@@ -695,7 +708,8 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// Yield at one in N schedule points; 0 disables yielding. By default, it varies.
+    /// Yield at one in N schedule points (accesses to trueline's primitives); 0 disables yielding.
+    /// By default, N varies.
     #[arg(long, value_name = "N")]
     pub(crate) chaos: Option<u32>,
 
@@ -747,9 +761,9 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) save: Option<PathBuf>,
 
-    /// For objects whose operations wait for each other: generate only programs in which every call can return
-    /// (`safety`), or any programs, and judge whether stuck calls should have returned (`progress`). Defaults to
-    /// `safety`.
+    /// Correctness criterion, for objects whose operations wait for each other. `safety` generates
+    /// only programs in which every call can return. `progress` generates any programs, and judges
+    /// whether stuck calls should have returned. Defaults to `safety`.
     #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
     pub(crate) criterion: Criterion,
 
@@ -759,14 +773,14 @@ pub(crate) struct TestArgs {
 
     /// Repeat the run with this token, which the report of a failure prints.
     ///
-    /// Give the other options as in the original test.
+    /// The other options must be the same as in the original test.
     #[arg(long, value_name = "TOKEN")]
     pub(crate) replay: Option<Token>,
 
     /// Run only this program, such as `push 1 (pop | push 2, pop) pop`.
     ///
-    /// `|` separates threads. Calls before and after the parentheses are made before the threads start and after they
-    /// end.
+    /// `|` separates threads. Calls before the parentheses are made before the threads start; calls
+    /// after the parentheses are made after the threads have ended.
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["replay", "ops", "weights"])]
     pub(crate) program: Option<String>,
 
@@ -815,9 +829,9 @@ pub(crate) struct ExploreArgs {
     /// A relaxed object may have its quasi factor after the name, such as quasi-queue:3. The factor defaults to 2.
     pub(crate) name: String,
 
-    /// Explore all well-formed programs with these numbers of calls: one number for each child thread, separated by
-    /// `*`, then `+` and the number for the main thread. In `2*2+4`, two child threads make two calls each, and the
-    /// main thread four.
+    /// Explore all well-formed programs with these numbers of calls: one number for each child
+    /// thread, separated by `*`, then `+` and the number for the main thread. For example, `2*2+4`
+    /// has two child threads with two calls each, and a main thread with four calls.
     #[arg(long, value_name = "A*B+C")]
     pub(crate) calls: Option<Calls>,
 
@@ -850,11 +864,11 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "K", conflicts_with = "factor")]
     pub(crate) k: Option<u32>,
 
-    /// Number of places by which operations may be out of order among those of the same name, such as `2` or
-    /// `enq=0,deq=2`.
+    /// Number of places by which operations may be out of order, such as `2` or `enq=0,deq=2`.
+    /// Places are counted only among the operations of the same name.
     ///
-    /// The histories of each program are compared with its serial histories; --against selects the specification or
-    /// object that produces these.
+    /// The histories of each program are compared with the serial histories of the program;
+    /// --against selects the specification or object that produces the serial histories.
     #[arg(long, value_name = "FACTORS")]
     pub(crate) factor: Option<QuasiFactors>,
 
@@ -862,12 +876,13 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "N")]
     pub(crate) preemptions: Option<u32>,
 
-    /// Schedules to explore: `exhaustive`, `unreduced`, `serial`, `uniform`, or `pct:D` for faults of depth D.
+    /// Schedules to explore: `exhaustive`, `unreduced`, `serial`, `uniform` or `pct:D`.
     ///
-    /// `exhaustive` explores one schedule of each group of schedules that differ only in the order of independent
-    /// steps; `unreduced` explores all schedules; `serial` explores those in which operations do not overlap; `uniform`
-    /// and `pct:D` draw random schedules. By default, schedules without preemptions are explored first, then those with
-    /// one, then all.
+    /// `exhaustive` explores one schedule of each group of schedules that differ only in the order
+    /// of independent steps. `unreduced` explores all schedules. `serial` explores the schedules in
+    /// which operations do not overlap. `uniform` and `pct:D` draw random schedules; `pct:D` favors
+    /// faults that need D steps of different threads in a certain order. By default, schedules without
+    /// preemptions are explored first, then those with one preemption, then all.
     #[arg(long, value_name = "SEARCH", value_parser = parse_search, conflicts_with = "preemptions")]
     pub(crate) search: Option<Search>,
 
@@ -877,8 +892,8 @@ pub(crate) struct ExploreArgs {
 
     /// What to compare histories with: `spec`, `itself`, `itself:0`, or the name of another object.
     ///
-    /// `spec` is the specification; `itself` is the same object, run one operation at a time; `itself:0` is the same
-    /// object with factor 0; any other name is that of another object.
+    /// `spec` is the specification. `itself` is the same object, run one operation at a time.
+    /// `itself:0` is the same object with factor 0. Any other name is the name of another object.
     #[arg(long, value_name = "WHAT", default_value = "spec")]
     pub(crate) against: String,
 
@@ -910,9 +925,9 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) collect: u32,
 
-    /// For objects whose operations wait for each other: generate only programs in which every call can return
-    /// (`safety`), or any programs, and judge whether stuck calls should have returned (`progress`). Defaults to
-    /// `safety`.
+    /// Correctness criterion, for objects whose operations wait for each other. `safety` generates
+    /// only programs in which every call can return. `progress` generates any programs, and judges
+    /// whether stuck calls should have returned. Defaults to `safety`.
     ///
     /// `quasi` is short for `--factor` with the quasi factor of the object.
     #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
@@ -928,7 +943,7 @@ pub(crate) struct ExploreArgs {
 
     /// Repeat the execution with this token, which the report of a failure prints.
     ///
-    /// Give the other options as in the original exploration.
+    /// The other options must be the same as in the original exploration.
     #[arg(long, value_name = "TOKEN")]
     pub(crate) replay: Option<Token>,
 
@@ -998,13 +1013,13 @@ pub(crate) struct ListArgs {
 /// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Detects which of these formats the file has.
+    /// One of the formats below, detected from the content of the file.
     Auto,
     /// JSON lines of events or of whole operations.
     Jsonl,
     /// Jepsen's history.edn: a vector, a list, or a sequence of maps.
     Jepsen,
-    /// Lines of Jepsen's log, or history.txt.
+    /// Lines of Jepsen's log or of its history.txt.
     JepsenLog,
     /// Porcupine's key-value histories: an EDN map with :key on each line.
     PorcupineKv,
@@ -1082,7 +1097,7 @@ impl From<To> for codec::Target {
 pub(crate) enum Versions {
     /// Guess the order of updates from the versions, and verify the guess.
     Hint,
-    /// Like `hint`, and exit with code 1 if the versions contradict the history.
+    /// Do the same as `hint`, and exit with code 1 if the versions contradict the history.
     Strict,
     /// Do not use versions.
     Ignore,

@@ -1,4 +1,5 @@
-//! Ctrl-C: long work ends with the results so far; everything else ends immediately.
+//! Handles Ctrl-C. Long work is canceled, and ends with the results so far; at any other time, the
+//! program ends immediately.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,24 +9,26 @@ use trueline::judge::CancelToken;
 
 use crate::output;
 
-/// The time that the note about the interruption may wait for a reader of stderr before the work is canceled.
+/// When Ctrl-C is pressed, a note is printed to stderr before the work is canceled. This is the
+/// maximum time to wait until the note has been written.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whether work that checks the token is running.
+/// Whether the program is doing work that ends early when the token of [`on_interrupt`] is
+/// canceled.
 static BUSY: AtomicBool = AtomicBool::new(false);
 
-/// Returns a token that Ctrl-C cancels while [`while_busy`] runs. At any other time, or if it is pressed again, Ctrl-C
-/// ends the program.
+/// Returns a token that Ctrl-C cancels while [`while_busy`] runs. Ctrl-C at any other time, or a
+/// second Ctrl-C, ends the program.
 pub(crate) fn on_interrupt() -> CancelToken {
     let token = CancelToken::new();
     let cancelled = token.clone();
     let set = ctrlc::set_handler(move || {
         if cancelled.is_cancelled() || !BUSY.load(Ordering::SeqCst) {
-            // The exit code for undecided: nothing is known.
+            // No verdict is known, so exit with the code for an undecided history.
             std::process::exit(3);
         }
-        // The program may end as soon as the work is canceled, so the note is printed first. If stderr has no reader, the
-        // work is canceled anyway.
+        // The program may end as soon as the work is canceled, so print the note first. If the note
+        // cannot be written because stderr has no reader, cancel the work nevertheless.
         let note =
             || output::note("interrupted: finishing with the results so far (press Ctrl-C again to stop at once)");
         let told = thread::spawn(note);
@@ -37,13 +40,13 @@ pub(crate) fn on_interrupt() -> CancelToken {
     });
     if let Err(fault) = set {
         output::note(format_args!(
-            "Ctrl-C will stop this at once, without a result, because no handler could be installed: {fault}"
+            "Ctrl-C will stop trueline at once, without a result, because no handler could be installed: {fault}"
         ));
     }
     token
 }
 
-/// Runs work that checks the token.
+/// Runs work that ends early when the token of [`on_interrupt`] is canceled.
 pub(crate) fn while_busy<T>(work: impl FnOnce() -> T) -> T {
     let before = BUSY.swap(true, Ordering::SeqCst);
     let done = work();

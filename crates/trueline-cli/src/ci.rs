@@ -8,8 +8,9 @@ use trueline::view::{Finding, text};
 
 use crate::cmd::check::Judged;
 
-/// Returns a test suite in JUnit XML, with a test case for each file. An undecided file is an error, like an unreadable
-/// one, because it is not known to be correct.
+/// Returns a test suite in JUnit XML, with a test case for each file. An undecided file counts as
+/// an error, as does an unreadable file, because in both cases the history is not known to be
+/// correct.
 pub(crate) fn junit(spec: &str, judged: &[&Judged]) -> String {
     let count = |of: fn(&Judged) -> bool| judged.iter().filter(|judged| of(judged)).count();
     let failures = count(|judged| matches!(outcome(judged), Outcome::Failure(_)));
@@ -42,7 +43,7 @@ pub(crate) fn junit(spec: &str, judged: &[&Judged]) -> String {
     out
 }
 
-/// Returns the annotation of a file; `None` if the file is accepted.
+/// Returns the GitHub annotation for a file; `None` if the file is accepted.
 pub(crate) fn annotation(judged: &Judged) -> Option<String> {
     let (level, title, file, line, message) = match judged {
         Judged::Unreadable { file, line, message } => ("error", "unreadable", file, *line, message.clone()),
@@ -65,13 +66,13 @@ pub(crate) fn annotation(judged: &Judged) -> Option<String> {
     Some(out)
 }
 
-/// Returns the line of the return from a place such as `lines 3-7`.
+/// Returns the last number in a place such as `lines 3-7`. This is the line of the return.
 fn last_line(place: &str) -> Option<usize> {
     let numbers = place.strip_prefix("line")?.trim_start_matches('s').trim();
     numbers.rsplit('-').find_map(|number| number.trim().parse().ok())
 }
 
-/// Returns the printed report, as the details of a failure.
+/// Returns the text of the report, which serves as the details of a failure.
 fn body(judged: &Judged) -> String {
     match judged {
         Judged::Unreadable { .. } => String::new(),

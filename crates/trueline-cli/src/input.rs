@@ -1,4 +1,5 @@
-//! Inputs of histories: files, directories and standard input, plain or compressed.
+//! The inputs from which histories are read: files, directories and standard input, plain or
+//! compressed.
 
 use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
@@ -29,14 +30,14 @@ const CHUNK: usize = 1 << 18;
 /// The largest allowed mapping file, in bytes. Mappings written by people are a thousand times smaller.
 const LARGEST_MAPPING: u64 = 1 << 20;
 
-/// The limits for detecting whether a file is a history.
+/// The limits for reading a file in order to detect whether it is a history.
 const TO_LOOK: LimitArgs = LimitArgs { timeout: Some(Duration::from_secs(1)), memory: 64 << 20 };
 
-/// An input, or the reason why there is none at this path.
+/// An input, or the reason why a path cannot be used as one.
 pub(crate) enum Input {
     Stdin,
     File(PathBuf),
-    /// Text that was read before.
+    /// Text that has already been read.
     Text {
         name: String,
         text: Arc<[u8]>,
@@ -54,7 +55,7 @@ pub(crate) struct Unreadable {
 }
 
 impl Unreadable {
-    /// The error for an input that could not be read because a limit was reached.
+    /// Returns the error for an input that could not be read because a limit was reached.
     pub(crate) fn limit(kind: LimitKind) -> Self {
         let remedy = match kind {
             LimitKind::Cancelled => "interrupted".to_owned(),
@@ -68,7 +69,8 @@ impl Unreadable {
         if self.limit.is_some() { 3 } else { 2 }
     }
 
-    /// Returns the message with the file and the line, in the notation of compilers.
+    /// Returns the message with the name of the file and the number of the line, in the form
+    /// `file:line: message`.
     pub(crate) fn describe(&self, file: &str) -> String {
         match self.line {
             Some(line) => format!("{file}:{line}: {}", self.message),
@@ -110,8 +112,9 @@ impl Input {
         }
     }
 
-    /// Returns an error if an output is the same file as this input: its content would be lost, or be read while it is
-    /// written. `None` stands for standard output.
+    /// Returns an error if the output would be written to the same file as this input: the content
+    /// of the file would be lost, or would be read while it is written. If `output` is `None`, the
+    /// output is standard output.
     pub(crate) fn refuse_as_output(&self, output: Option<&Path>) -> Result<(), String> {
         let input = match self {
             Self::Stdin => Path::new("/dev/stdin"),
@@ -134,7 +137,8 @@ impl Input {
         Ok(start)
     }
 
-    /// Opens an input that is still being written. A file ends if nothing was written for the time `idle`.
+    /// Opens an input that is still being written. A regular file is read until nothing has been
+    /// appended to it for the time `idle`.
     pub(crate) fn follow(&self, limits: &Limits, idle: Option<Duration>) -> Result<Followed, Unreadable> {
         let read_limits = ReadLimits::new(limits);
         let content: Box<dyn Read> = match self {
@@ -178,13 +182,13 @@ impl Input {
 /// An input that is still being written.
 pub(crate) struct Followed {
     pub(crate) content: Box<dyn Read>,
-    /// Whether it is a file, whose last line may be incomplete.
+    /// Whether the input is a file, whose last line may be incomplete.
     pub(crate) is_growing: bool,
 }
 
 /// Reads from a connection until it is closed.
 pub(crate) fn follow_socket(stream: TcpStream, limits: &Limits) -> io::Result<Followed> {
-    // A read ends now and then, so that limits are checked.
+    // The timeout ends a read that receives nothing, so that the limits are checked regularly.
     stream.set_read_timeout(Some(Duration::from_millis(20)))?;
     Ok(Followed { content: Box::new(Socket { stream, limits: limits.clone() }), is_growing: false })
 }
@@ -242,7 +246,8 @@ impl Read for Growing {
 #[derive(Clone, Debug)]
 struct ReadLimits {
     limits: Limits,
-    /// Maximum number of bytes for the history, as computed by [`estimate`], and for the window of a decompressor.
+    /// The maximum number of bytes that the history may take, as computed by [`estimate`]. The
+    /// window of a decompressor has the same maximum.
     memory: u64,
     progress: Rc<Progress>,
     /// The first limit that was reached. It is stored here because decompressors do not preserve the kind of an error.
@@ -254,7 +259,7 @@ impl ReadLimits {
         Self { limits: limits.clone(), memory: limits.memory, progress: Rc::default(), reached: Rc::default() }
     }
 
-    /// Returns an error if a limit is reached, where `bytes` is the memory that the history takes.
+    /// Returns an error if a limit has been reached. `bytes` is the memory that the history takes.
     fn check(&self, bytes: u64) -> io::Result<()> {
         let kind = match self.limits.reached() {
             Some(kind) => kind,
@@ -281,7 +286,7 @@ impl ReadLimits {
 /// How much of a file has been read.
 #[derive(Debug, Default)]
 struct Progress {
-    /// The number of bytes that were read, before they were decompressed.
+    /// The number of bytes that have been read, counted before decompression.
     read: Cell<u64>,
     /// The size of the file; 0 if it is not known.
     size: Cell<u64>,
@@ -289,7 +294,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// Shows a bar on a terminal from now on, until the progress is dropped.
+    /// Shows a progress bar, if stderr is a terminal, until this value is dropped.
     fn show(&self, name: &str) {
         *self.bar.borrow_mut() = Some(progress::reading(name, self.size.get()));
     }
@@ -301,7 +306,7 @@ impl Progress {
         }
     }
 
-    /// Returns how much was read, for messages.
+    /// Formats how much has been read, for messages.
     fn describe(&self) -> String {
         let (read, size) = (self.read.get(), self.size.get());
         match size.checked_sub(read) {
@@ -337,9 +342,9 @@ impl<R: Read> Read for Counted<R> {
 struct Limited<R> {
     content: R,
     limits: ReadLimits,
-    /// The estimated memory of a history with the content that has been read, in bytes.
+    /// The estimated memory, in bytes, of the part of the history that has been read so far.
     taken: u64,
-    /// Whether the last byte was one after which a name or value may begin.
+    /// Whether a name or a value may begin at the next byte.
     behind_gap: bool,
 }
 
@@ -349,18 +354,22 @@ impl<R> Limited<R> {
     }
 }
 
-/// The minimum memory that each value or name in a file takes, in bytes. A `Value` has 24 bytes, the record of an
-/// operation has about 150 for the five or more names and values on its lines, and growing vectors have spare capacity.
+/// The memory, in bytes, that the estimate counts for each value or name in a file, in addition to
+/// its text. A `Value` takes 24 bytes. The record of an operation takes about 150 bytes for the
+/// five or more names and values on its lines. In addition, vectors have spare capacity while they
+/// grow.
 const PER_ITEM: u64 = 32;
 
-/// Estimates the memory that this part of a history takes, in bytes; `behind_gap` is true if a name or value may
-/// begin at the first byte, and is updated for the next part.
+/// Estimates the memory, in bytes, that this part of a history takes. Before the call, `behind_gap`
+/// states whether a name or value may begin at the first byte of this part. After the call, it
+/// states whether one may begin at the first byte of the next part.
 ///
-/// The estimate is simple, and errs on the high side: from 1.0 to 3.6 times the measured memory, lowest for
-/// short whole operations, highest for EDN. Each byte that is not whitespace counts as stored text, and each name or
-/// value, which begins after whitespace, a comma or an opening bracket, takes [`PER_ITEM`] more.
+/// The estimate is simple. It is between 1.0 times (for short whole operations) and 3.6 times (for
+/// EDN) the measured memory, so it is usually too high. Each byte that is not whitespace counts as
+/// stored text. Each name or value adds [`PER_ITEM`] bytes; it begins after whitespace, a comma or
+/// an opening bracket.
 fn estimate(bytes: &[u8], behind_gap: &mut bool) -> u64 {
-    // Small blocks, so that the sums fit a byte and are computed for many bytes at once.
+    // In blocks of this size, each sum fits in a byte, so that vector instructions can process many bytes at once.
     const BLOCK: usize = 128;
     let is_space = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\x0c' | b'\r');
     let is_gap = |byte: u8| is_space(byte) | matches!(byte, b',' | b'[' | b'{' | b'(');
@@ -399,7 +408,8 @@ impl<R: BufRead> BufRead for Limited<R> {
     }
 }
 
-/// Files and standard input. Reading from a pipe or terminal waits no longer than the limits allow.
+/// Opens files and standard input. Reading from a pipe or terminal waits no longer than the limits
+/// allow.
 #[cfg(unix)]
 mod source {
     use std::fs::{File, OpenOptions};
@@ -414,7 +424,7 @@ mod source {
 
     use super::ReadLimits;
 
-    /// The maximum time until a reached limit is noticed.
+    /// The maximum time that passes before a read notices that a limit was reached.
     const PATIENCE: Duration = Duration::from_millis(20);
 
     pub(super) fn stdin(limits: &ReadLimits) -> io::Result<Box<dyn Read>> {
@@ -458,7 +468,7 @@ mod source {
     }
 }
 
-/// Files and standard input. Reading from a pipe waits indefinitely.
+/// Opens files and standard input. Reading from a pipe waits indefinitely.
 #[cfg(not(unix))]
 mod source {
     use std::fs::File;
@@ -494,8 +504,8 @@ impl Reading {
         Ok(Self { format: args.format.into(), tuples: args.tuples(), mapping, notes, skew })
     }
 
-    /// Returns whether operations have the processes that the file names. Otherwise, some operations may be assigned to
-    /// processes of their own.
+    /// Returns whether the file names the process of each operation. If it does not, the reader may
+    /// invent processes to which it assigns the operations.
     pub(crate) fn names_processes(&self) -> bool {
         self.mapping.as_ref().is_none_or(Mapping::names_processes)
     }
@@ -505,7 +515,7 @@ impl Reading {
         self.format
     }
 
-    /// Returns these options with another mapping.
+    /// Returns these options, with their mapping replaced by `mapping`.
     pub(crate) fn with_mapping(self, mapping: Mapping) -> Self {
         Self { mapping: Some(mapping), ..self }
     }
@@ -551,7 +561,8 @@ impl Reading {
         self.with_source(input, limits, |source| spec.read(source).map_err(Unreadable::from))
     }
 
-    /// Reads a history leniently: events that do not fit are left out and reported.
+    /// Reads as much of a history as possible: events that do not fit the events before them are
+    /// left out and reported.
     pub(crate) fn survey(&self, input: &Input, limits: &Limits) -> Result<Survey, Unreadable> {
         let limits = ReadLimits::new(limits);
         let survey = codec::survey(input.open(&limits)?, self.format, self.mapping.as_ref());
@@ -588,7 +599,7 @@ fn read_mapping(path: &Path) -> Result<Mapping, String> {
     Mapping::from_json(&description).map_err(|fault| format!("{name}: {fault}"))
 }
 
-/// Reads the notes of a file.
+/// Reads the notes that the file `path` contains.
 fn read_notes(path: &Path) -> Result<Vec<Note>, String> {
     let name = path.display();
     let file = File::open(path).map_err(|fault| format!("{name}: cannot open: {fault}; check the path"))?;
@@ -596,11 +607,12 @@ fn read_notes(path: &Path) -> Result<Vec<Note>, String> {
     notes.map_err(|fault| Unreadable::from(fault).describe(&name.to_string()))
 }
 
-/// Decompresses the content if its first bytes say that it is compressed. Only a buffer is kept in memory, however long
-/// the content is; the limits hold as for uncompressed files.
+/// Decompresses the content if its first bytes show that it is compressed. The memory for
+/// decompression does not depend on the length of the content. The limits are the same as for
+/// uncompressed files.
 fn decompressed(content: impl Read + 'static, limits: &ReadLimits) -> io::Result<Box<dyn BufRead>> {
-    // Compressed data may decompress to nothing for a long time, so the time limit is checked on the compressed bytes,
-    // too.
+    // A large amount of compressed data may decompress to nothing. Therefore the time limit is also
+    // checked when compressed bytes are read.
     let unlimited = ReadLimits { memory: u64::MAX, ..limits.clone() };
     let mut content = Limited::new(BufReader::with_capacity(CHUNK, content), &unlimited);
     // A pipe may deliver the first bytes one by one.
@@ -609,7 +621,7 @@ fn decompressed(content: impl Read + 'static, limits: &ReadLimits) -> io::Result
     let whole = io::Cursor::new(start.clone()).chain(content);
     Ok(match start.as_slice() {
         [0x1f, 0x8b, ..] => Box::new(Limited::new(buffered("gzip", MultiGzDecoder::new(whole)), limits)),
-        // A frame with data, or a skippable frame.
+        // A zstd file begins with a frame with data, or with a skippable frame.
         [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
             let zstd = Zstd { state: State::Between(whole), limits: limits.clone() };
             Box::new(Limited::new(buffered("zstd", zstd), limits))
@@ -622,7 +634,7 @@ fn buffered<R: Read>(format: &'static str, content: R) -> BufReader<Explained<R>
     BufReader::with_capacity(CHUNK, Explained { content, format })
 }
 
-/// A reader that adds to each error what the user can do.
+/// A reader that adds advice for the user to each error.
 struct Explained<R> {
     content: R,
     format: &'static str,
@@ -646,7 +658,7 @@ struct Zstd<R: BufRead> {
     limits: ReadLimits,
 }
 
-/// A frame whose header has already been read.
+/// The decoder of a frame whose header has already been read.
 type Frame<R> = StreamingDecoder<io::Chain<io::Cursor<Vec<u8>>, R>, ruzstd::decoding::FrameDecoder>;
 
 enum State<R: BufRead> {
@@ -671,7 +683,7 @@ impl<R: BufRead> Read for Zstd<R> {
                         continue;
                     }
                     let (header, window) = zstd_header(&mut source)?;
-                    // The decoder keeps up to a window of the text in memory.
+                    // The decoder keeps the latest text in memory, up to the size of the window.
                     self.limits.check(window)?;
                     let frame = StreamingDecoder::new(io::Cursor::new(header).chain(source))
                         .map_err(|fault| io::Error::new(io::ErrorKind::InvalidData, fault.to_string()))?;
@@ -690,7 +702,8 @@ impl<R: BufRead> Read for Zstd<R> {
     }
 }
 
-/// If the next frame is skippable, reads its header and returns the length of its content; otherwise returns `None`.
+/// If the next frame is skippable, reads its header and returns the length of its content.
+/// Otherwise, reads nothing and returns `None`.
 fn skippable(source: &mut impl BufRead) -> io::Result<Option<u64>> {
     // The first byte is sufficient: frames with data begin with 0x28.
     if !matches!(source.fill_buf()?.first(), Some(0x50..=0x5f)) {
@@ -729,8 +742,10 @@ fn zstd_header(source: &mut impl BufRead) -> io::Result<(Vec<u8>, u64)> {
     Ok((header, size))
 }
 
-/// Returns the inputs, in which each directory is replaced by the files below it, sorted by name; and the files that
-/// were skipped although their names allow a history.
+/// Returns two lists: the inputs, and the files that were skipped. If a path names a directory, the
+/// first list contains the histories below the directory, sorted by name. A file below a directory
+/// is skipped if its extension is one that histories may have, but its content does not look like a
+/// history.
 pub(crate) fn find_inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<PathBuf>) {
     let mut inputs = Vec::new();
     let mut passed_over = Vec::new();
@@ -744,7 +759,7 @@ pub(crate) fn find_inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<PathBuf>) {
                     inputs.push(Input::Fault(place, message));
                 }
                 Ok(()) if files.is_empty() => {
-                    let message = "no *.jsonl, *.json, *.edn, *.parquet, *.arrow or *.feather file, and no log, in this directory; name the files, or another directory";
+                    let message = "this directory contains no *.jsonl, *.json, *.edn, *.parquet, *.arrow or *.feather file, and no log that is recognized; give the paths of files, or another directory";
                     inputs.push(Input::Fault(path.clone(), message.to_owned()));
                 }
                 Ok(()) => {
@@ -784,9 +799,10 @@ fn find_files(
     directories.iter().try_for_each(|directory| find_files(directory, files, passed_over))
 }
 
-/// Returns whether a file is a history; `None` if its name has the extension of something else.
+/// Returns whether a file is a history; `None` if histories cannot have the extension of this file.
 ///
-/// Log and text files of all kinds may lie beside histories, so they must look like a history.
+/// The content of files with the extensions `log` and `txt` is examined, because a directory of
+/// histories may also contain logs and text files of other kinds.
 fn is_history(path: &Path) -> Option<bool> {
     let extension = |path: &Path| path.extension().and_then(|extension| extension.to_str()).map(str::to_owned);
     let kind = match extension(path).as_deref() {
@@ -801,7 +817,7 @@ fn is_history(path: &Path) -> Option<bool> {
             let looked = File::open(path)
                 .and_then(|file| decompressed(file, &limits))
                 .and_then(|content| content.take(CHUNK as u64).read_to_end(&mut start));
-            // A file that cannot be read is kept, so that the error is reported later.
+            // A file that cannot be read counts as a history, so that the error is reported later.
             Some(looked.is_err() || codec::detect(&start).is_some())
         }
         _ => None,

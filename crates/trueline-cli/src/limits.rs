@@ -1,8 +1,8 @@
-//! `--timeout` and `--memory`, from the first byte read to the last line printed.
+//! Enforces `--timeout` and `--memory`, from the first byte read to the last line printed.
 //!
-//! Reading and judging check the limits themselves, and end with the results so far. A thread watches over the rest: it
-//! measures the memory of the process and cancels the work when a limit is reached. If the work does not end soon
-//! after, the thread prints the results so far and ends the process.
+//! Reading and judging check the limits themselves, and end with the results so far. In addition, a thread measures the
+//! time and the memory of the process, and cancels the work when a limit is reached. If the work does not end soon
+//! after that, the thread prints the results so far and ends the process.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -14,21 +14,23 @@ use trueline::verdict::LimitKind;
 use crate::args::LimitArgs;
 use crate::output;
 
-/// Work is canceled when the process takes this much more than the limit, which does not cover code, stacks and
-/// buffers.
+/// The work is canceled when the process takes this many bytes more than the memory limit. These
+/// bytes are for code, stacks and buffers, which the limit does not cover.
 const SPARE: u64 = 12 << 20;
-/// The process ends when it takes this much more than the limit.
+/// The process ends when it takes this many bytes more than the memory limit.
 const MOST_SPARE: u64 = 24 << 20;
-/// The process ends this long, plus a 25th of the time limit, after the time limit has passed.
+/// The process is ended when it has exceeded the time limit by 4 % of the limit plus this duration.
 const GRACE: Duration = Duration::from_millis(30);
-/// The time that the final output waits for its readers.
+/// The additional time that the final output may wait for its readers.
 const LAST_WORDS: Duration = Duration::from_millis(15);
-/// The shortest and longest interval between checks of the limits: the former if a limit is near.
+/// The shortest and the longest interval between two checks of the limits. The nearer a limit is,
+/// the shorter the interval.
 const LOOK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 /// An upper bound on the memory that a process can fill in one second.
 const BYTES_PER_SECOND: u64 = 4 << 30;
 
-/// The environment variable that, in debug builds, names the stage at which time runs out.
+/// The environment variable that names the stage at which a timeout is simulated. It has an effect
+/// only in debug builds.
 const TIME_ENDS: &str = "TRUELINE_TIME_ENDS";
 
 /// The stages of a command's work on one input, in order.
@@ -48,14 +50,15 @@ pub(crate) struct Limits {
     started: Instant,
     time: Option<Duration>,
     pub(crate) memory: u64,
-    /// The memory that the process took at the start, because earlier inputs may have left some allocated.
+    /// The memory that the process took when the work started. It does not count towards the limit,
+    /// because it may be left over from earlier inputs.
     before: u64,
     /// Canceled when a limit is reached, or when its parent is canceled.
     pub(crate) token: CancelToken,
 }
 
 impl Limits {
-    /// Starts the clock. Canceling `parent` ends the work, too.
+    /// Starts the time limit. Canceling `parent` also cancels the work.
     pub(crate) fn start(args: &LimitArgs, parent: &CancelToken) -> Self {
         let LimitArgs { timeout: time, memory } = *args;
         let started = Instant::now();
@@ -77,16 +80,18 @@ impl Limits {
         self.token.reason().or_else(|| self.left().filter(Duration::is_zero).map(|_| LimitKind::Time))
     }
 
-    /// Does `work`, which should end soon after the token is canceled. If it does not, `last_words` prints what is
-    /// known, and the process ends with the exit code that it returns.
+    /// Runs `work`, which should end soon after the token is canceled. If the work does not end,
+    /// `last_words` prints the results so far, and the process exits with the code that
+    /// `last_words` returns.
     pub(crate) fn watch<T>(
         &self,
         stage: Stage,
         last_words: impl FnOnce(LimitKind) -> u8 + Send,
         work: impl FnOnce() -> T,
     ) -> T {
-        // Tests make the time run out at a certain stage, which no clock could do reliably: the work is canceled there,
-        // or is treated as if it never ended.
+        // Tests use this variable to simulate a timeout at a certain stage, because a real clock
+        // could not do so reliably. Depending on the value, the work of the stage is canceled, or
+        // is treated as if it never ended.
         if let Some(ends) = std::env::var_os(TIME_ENDS).filter(|_| cfg!(debug_assertions)) {
             if ends == *format!("{stage:?}") {
                 self.token.cancel_for(LimitKind::Time);
@@ -109,7 +114,8 @@ impl Limits {
         while !*guard {
             let headroom = match self.look() {
                 Ok(headroom) => headroom,
-                // While this lock is held, the work cannot return, so that it cannot print at the same time.
+                // While `guard` holds the lock, the work cannot return. Therefore it cannot print
+                // at the same time as `last_words`.
                 Err(kind) => std::process::exit(i32::from(last_words(kind))),
             };
             let wait = headroom.clamp(LOOK.0, LOOK.1);
@@ -117,8 +123,8 @@ impl Limits {
         }
     }
 
-    /// Cancels the work if a limit is reached, and returns the time until one can be reached at the earliest. Returns
-    /// an error if a limit is exceeded by too much.
+    /// Cancels the work if a limit has been reached. Returns the minimum time until a limit can be
+    /// reached, or an error if a limit has been exceeded by so much that the process must end.
     fn look(&self) -> Result<Duration, LimitKind> {
         let mut headroom = Duration::MAX;
         if let (Some(left), Some(time)) = (self.left(), self.time) {
@@ -144,7 +150,7 @@ impl Limits {
     }
 }
 
-/// Returns the time after which the process is ended, for a time limit of `time`.
+/// For a time limit of `time`, returns the elapsed time at which the process is ended.
 fn latest(time: Duration) -> Duration {
     time.saturating_add(time / 25).saturating_add(GRACE)
 }

@@ -42,15 +42,16 @@ pub(crate) fn plain_stdout() -> impl Write {
     stream::stdout()
 }
 
-/// Returns a buffered writer that removes colors if `choice` says so.
+/// Returns a buffered writer. It removes colors from the text unless `choice` allows colors.
 fn colored(stream: impl Write + 'static, choice: anstream::ColorChoice) -> AutoStream<Box<dyn Write>> {
     AutoStream::new(Box::new(BufWriter::new(stream)), choice)
 }
 
-/// Runs `write` with standard output, from which colors are removed if they are not wanted.
+/// Runs `write` with standard output. Colors are removed where they are not supported, such as in a
+/// file.
 ///
-/// Returns whether the output was written. A reader that has closed the pipe is not an error, because it has read all
-/// that it wanted. All other failures are reported to stderr.
+/// Returns whether the output was written. A closed pipe is not an error, because its reader needs
+/// no more output. All other failures are reported to stderr.
 pub(crate) fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Written {
     let mut stdout = colored(stream::stdout(), AutoStream::choice(&io::stdout()));
     match is_open().and_then(|()| write(&mut stdout)).and_then(|()| stdout.flush()) {
@@ -103,7 +104,7 @@ pub(crate) enum Written {
     Late,
 }
 
-/// Standard output and standard error, which wait for room until the deadline.
+/// Standard output and standard error. Writes wait for slow readers, until the deadline.
 #[cfg(unix)]
 mod stream {
     use std::io::{self, Write};
@@ -162,7 +163,7 @@ mod stream {
     }
 }
 
-/// Standard output and standard error, which wait for their readers indefinitely.
+/// Standard output and standard error. Writes wait for slow readers indefinitely.
 #[cfg(not(unix))]
 mod stream {
     pub(super) use std::io::{stderr, stdout};

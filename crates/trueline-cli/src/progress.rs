@@ -1,4 +1,4 @@
-//! Progress of long work, on stderr and only if it is a terminal.
+//! Shows the progress of long work on stderr, if stderr is a terminal.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use trueline::history::visible;
 /// Work that takes longer than this shows its progress.
 pub(crate) const LONG: Duration = Duration::from_secs(1);
 
-/// Returns whether progress is shown: stderr is a terminal.
+/// Returns whether progress is shown, which is the case if stderr is a terminal.
 pub(crate) fn is_seen() -> bool {
     io::stderr().is_terminal()
 }

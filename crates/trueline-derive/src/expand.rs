@@ -1,14 +1,15 @@
-//! Writes the implementations of the traits.
+//! Generates the implementations of the traits.
 
 use proc_macro::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 
 use crate::parse::{Item, Variant};
 
-/// The parts that a template names, each with the tokens that replace its name.
+/// For each placeholder of a template, its name and the tokens that replace it.
 type Parts<'p> = &'p [(&'p str, TokenStream)];
 
-/// Returns the tokens of a template, with names replaced by tokens. The tokens that are filled in keep their spans, so
-/// the compiler reports an unsuitable type of a field at that field.
+/// Returns the tokens of a template, with each placeholder replaced by its tokens. The inserted
+/// tokens keep their spans, so if the type of a field is unsuitable, the compiler reports the error
+/// at that field.
 fn fill(template: &str, parts: Parts<'_>) -> TokenStream {
     replace(template.parse().expect("a template consists of tokens"), parts)
 }
@@ -36,8 +37,8 @@ fn text(name: &TokenTree) -> TokenStream {
 const SOME: &str = "::core::option::Option::Some";
 const NONE: &str = "::core::option::Option::None";
 
-/// Fills in the template for each field. The template may contain the placeholders `FIELD` (a local variable), `NAME`,
-/// `LABEL` (the name as text, or `None` in a tuple) and `TYPE`.
+/// Fills in the template once for each field. The template may contain the placeholders `FIELD` (a
+/// local variable), `NAME`, `LABEL` (the name as text, or `None` in a tuple) and `TYPE`.
 fn each_field(variant: &Variant, template: &str) -> TokenStream {
     let filled = variant.fields.iter().enumerate().map(|(index, field)| {
         let variable = TokenTree::from(Ident::new(&format!("__field{index}"), Span::mixed_site()));
@@ -53,9 +54,12 @@ fn each_field(variant: &Variant, template: &str) -> TokenStream {
     filled.collect()
 }
 
-/// Fills in the template for each variant. The template may contain the placeholders `CONSTRUCTOR`, `TEXT` (the name of
-/// the variant) and `TAG` (also the name, or `None` for a struct), and the names of the given lists, which have an
-/// entry for each field.
+/// Fills in the template once for each variant. The template may contain these placeholders:
+///
+/// - `CONSTRUCTOR`: the path of the variant, such as `Self::Name`, or `Self` for a struct;
+/// - `TEXT`: the name of the variant, as text;
+/// - `TAG`: the name of the variant, or `None` for a struct;
+/// - the names in `lists`, each of which stands for a list with an entry for each field.
 fn each_variant(item: &Item, template: &str, lists: &[(&str, &str)]) -> TokenStream {
     let filled = item.variants.iter().map(|variant| {
         let name = TokenTree::from(variant.name.clone());
@@ -70,7 +74,8 @@ fn each_variant(item: &Item, template: &str, lists: &[(&str, &str)]) -> TokenStr
     filled.collect()
 }
 
-/// Returns the implementation of a trait, which every type parameter has to implement, too.
+/// Returns an implementation of the trait `name`. It has a bound for each type parameter: the
+/// parameter must implement the trait, too.
 fn implementation(item: &Item, name: &str, body: TokenStream) -> TokenStream {
     let path = fill("::trueline::history::NAME", &[("NAME", name.parse().expect("the text is an identifier"))]);
     let mut predicates = vec![item.predicates.clone()];

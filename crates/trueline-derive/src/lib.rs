@@ -1,16 +1,16 @@
 //! Derives `Datum` and `Argument` of [`trueline::history`](https://docs.rs/trueline/latest/trueline/history/), which
 //! re-exports both macros under the names of the traits.
 //!
-//! The crate has no dependencies: `parse` reads the few parts of a type that matter here, and `expand` fills them
-//! into templates. The representation of the values is not decided here, but in the module `history::derived` of
-//! trueline.
+//! The crate has no dependencies: `parse` reads the parts of a type that the macros need, and
+//! `expand` fills these parts into templates. The module `history::derived` of trueline decides how
+//! values are represented.
 
 mod expand;
 mod parse;
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
-/// A part of the input that cannot be derived, with a message that says what to do instead.
+/// An error for input that the macros do not support. The message says what to write instead.
 struct Refused {
     span: Span,
     message: String,

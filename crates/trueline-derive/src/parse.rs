@@ -1,7 +1,7 @@
 //! Reads the definition of a struct or an enum.
 //!
-//! The compiler has parsed the definition before, so it is well formed, and its `cfg` attributes are already resolved.
-//! Types, bounds and where clauses are copied as tokens and never interpreted.
+//! The compiler has already parsed the definition, so it is well formed, and its `cfg` attributes
+//! are resolved. Types, bounds and where clauses are copied as tokens and never interpreted.
 
 use std::iter::Peekable;
 
@@ -14,16 +14,17 @@ type Tokens = Peekable<token_stream::IntoIter>;
 /// A struct or an enum.
 pub(crate) struct Item {
     pub(crate) name: Ident,
-    /// The generic parameters with their bounds but without their defaults, as in `impl<..>`.
+    /// The generic parameters as they are written after `impl`: with their bounds, but without
+    /// their defaults.
     pub(crate) parameters: TokenStream,
-    /// The generic parameters without bounds, as in the name of the type.
+    /// The generic parameters as they are written after the name of the type: without bounds.
     pub(crate) arguments: TokenStream,
     /// The names of the generic parameters that are types.
     pub(crate) types: Vec<TokenTree>,
     /// The predicates of the where clause, without a comma at the end.
     pub(crate) predicates: TokenStream,
     pub(crate) is_enum: bool,
-    /// The variants of an enum; a struct has one, with the name of the struct.
+    /// The variants of an enum; a struct has one variant, with the name of the struct.
     pub(crate) variants: Vec<Variant>,
 }
 
@@ -41,7 +42,7 @@ pub(crate) struct Field {
     pub(crate) of_type: TokenStream,
 }
 
-/// Parses the input of the derive macro of this trait.
+/// Parses the type to which the derive macro of the given trait is applied.
 pub(crate) fn item(input: TokenStream, derived: &str) -> Result<Item, Refused> {
     let mut tokens = input.into_iter().peekable();
     skip_attributes(&mut tokens)?;
@@ -65,7 +66,8 @@ pub(crate) fn item(input: TokenStream, derived: &str) -> Result<Item, Refused> {
             parameter(&mut tokens, &mut parameters, &mut arguments, &mut types)?;
         }
     }
-    // The body is the last token, or, in `struct Pair<A, B>(A, B) where ..;`, the first one.
+    // The body is the last token, with one exception: in `struct Pair<A, B>(A, B) where ..;`, the
+    // body is the first of the remaining tokens.
     let mut rest: Vec<TokenTree> = tokens.collect();
     let body = match (rest.pop(), rest.first().cloned()) {
         (Some(TokenTree::Group(body)), _) => Some(body),
@@ -162,7 +164,8 @@ fn variant(name: Ident, body: Option<Group>) -> Result<Variant, Refused> {
     Ok(Variant { name, has_names, fields })
 }
 
-/// Returns the tokens before the first of `ends` that is not between angle brackets.
+/// Returns the tokens before the first token that is one of `ends` and is not between angle
+/// brackets.
 fn until(tokens: &mut Tokens, ends: &[char]) -> TokenStream {
     let mut found = TokenStream::new();
     let mut depth = 0;
@@ -207,7 +210,8 @@ fn skip_visibility(tokens: &mut Tokens) {
         }
         _ => false,
     };
-    // After `pub`, parentheses may also be a tuple: the type of a field.
+    // Parentheses after `pub` may restrict the visibility, as in `pub(crate)`, or they may be a
+    // tuple, which is the type of a field.
     let is_scope = |token: &TokenTree| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => {
             let mut words = group.stream().into_iter();

@@ -1,4 +1,4 @@
 //! Tests of published concurrent crates with trueline. This crate contains only tests.
 //!
-//! `tests/it/faults.rs` contains faults in the newest releases of four crates; `tests/it/clean.rs` contains correct
-//! crates, as a control; `tests/it/examples.rs` contains tests to start from.
+//! `tests/it/faults.rs` finds faults in the newest releases of four crates. `tests/it/clean.rs`
+//! tests correct crates, as a control. `tests/it/examples.rs` contains example tests to adapt.

@@ -5,13 +5,15 @@ use std::ops::Index;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The number that stands for no node.
+/// The number that means "no node".
 pub(crate) const NULL: u32 = 0;
 
-/// Nodes that are created on demand and live as long as the arena, so that a number is never stale.
+/// Nodes that are created on demand and live as long as the arena, so that the number of a node
+/// stays valid.
 ///
-/// The nodes are stored in segments, each twice as large as the previous one, so a new arena allocates nothing. Neither
-/// allocation nor access is a schedule point: none of the algorithms depends on its allocator.
+/// The nodes are stored in segments, each twice as large as the previous one. A segment is
+/// allocated when it is first used. Neither allocation nor access is a schedule point, because no
+/// algorithm depends on the allocator.
 pub(crate) struct Arena<T> {
     allocated: AtomicU32,
     segments: [OnceLock<Box<[T]>>; SEGMENTS],
@@ -34,8 +36,9 @@ impl<T: Default> Arena<T> {
         number
     }
 
-    /// Returns the node with this number, which must not be [`NULL`], whether or not it was allocated. This makes the
-    /// arena an unbounded array for callers that number the nodes themselves.
+    /// Returns the node with this number, even if the number was not allocated. The number must not
+    /// be [`NULL`]. Callers that number the nodes themselves can use the arena as an unbounded
+    /// array.
     pub(crate) fn at(&self, number: u32) -> &T {
         let (segment, offset) = place(number);
         &self.segments[segment].get_or_init(|| (0..FIRST << segment).map(|_| T::default()).collect())[offset]

@@ -1,9 +1,10 @@
 //! All objects of this crate by name, each with a test of its correctness.
 //!
-//! The mix of operations follows the papers: on unbounded queues, 3 of 10 calls enqueue; on stacks, half of the calls
-//! push; on maps, the four operations are equally frequent; on registers, 6 of 10 calls read; and sets have 24 items,
-//! many of which collide with a bad hash. Values are an exception: the papers draw them from small ranges, but here
-//! each value is used once, because such histories are the most informative and the near-linear monitors can judge
+//! The mix of operations follows the papers: on unbounded queues, 3 of 10 calls enqueue; on stacks,
+//! half of the calls push; on maps, the four operations are equally frequent; and on registers, 6
+//! of 10 calls read. Sets have 24 items; with the bad hash function, many of these items collide.
+//! Values are an exception: the papers draw them from small ranges, but here each value is used
+//! once, because such histories are the most informative and the near-linear monitors can judge
 //! them. Set [`Settings::values`] to draw values as in the papers.
 //!
 //! ```
@@ -47,7 +48,7 @@ pub enum Verdict {
     Accepted,
     /// A run was not linearizable, or the object panicked.
     Rejected,
-    /// A run got stuck: its threads made no more progress.
+    /// A run got stuck: its threads made no further progress.
     Stuck,
 }
 
@@ -74,12 +75,12 @@ impl fmt::Display for Verdict {
 pub struct Entry {
     /// The name of the object.
     pub name: &'static str,
-    /// The file that contains the object and its relatives, such as `ms-queue`; `sync` for all objects of
-    /// [`sync`](crate::sync).
+    /// The name of the file that contains the object and related objects, such as `ms-queue`. For
+    /// all objects of [`sync`](crate::sync), it is `sync`.
     pub family: &'static str,
     /// The name of the specification; or `growing-set`, a model that is defined in this file.
     pub spec: &'static str,
-    /// The correctness criterion: `linearizable`, `synchronization`, `interval` or `quasi`.
+    /// The correctness criterion: `linearizable`, `synchronisation`, `interval` or `quasi`.
     pub criterion: &'static str,
     /// The verdicts that a test may reach, the most likely one first.
     pub expected: &'static [Verdict],
@@ -95,19 +96,23 @@ pub struct Entry {
 pub struct Settings {
     /// Number of keys or items. Defaults to the number in the papers.
     pub keys: Option<u64>,
-    /// Number of values to draw from. By default, each value is used once, or the test of the object chooses the
-    /// number.
+    /// The number of values from which arguments are drawn. By default, the test of the object
+    /// chooses the number, or uses each value only once.
     pub values: Option<u64>,
-    /// Number of threads that the object is created for, if it depends on it: buffered registers are created for at
-    /// least 4 threads, and objects that synchronize threads for exactly this number. Defaults to 4, or to what the
-    /// object's test needs.
+    /// The number of threads for which the object is created, for objects that depend on the number
+    /// of threads. Defaults to 4, or to the number that the object's test needs.
+    ///
+    /// Buffered registers are created for at least 4 threads. Objects that synchronize threads are
+    /// created for exactly this number.
     pub threads: Option<u32>,
-    /// The quasi factor, which bounds how far operations may be out of order, of relaxed objects that support any
-    /// factor. Defaults to 2, as in the paper.
+    /// The quasi factor of relaxed objects that support any factor. The factor bounds how far
+    /// operations may be out of order. Defaults to 2, as in the paper.
     pub factor: Option<usize>,
-    /// For objects that synchronize threads, whether threads make arbitrary calls, so that some calls wait forever. By
-    /// default, the calls are chosen so that all of them can return. Objects whose fault makes them get stuck are
-    /// always tested with arbitrary calls.
+    /// Whether threads make arbitrary calls, even if some of the calls may then wait forever.
+    /// Applies only to objects that synchronize threads.
+    ///
+    /// By default, the calls are chosen so that all of them can return. Objects whose fault makes
+    /// them get stuck are always tested with arbitrary calls.
     pub progress: bool,
 }
 
@@ -115,7 +120,8 @@ impl Entry {
     /// Returns the test of this object. By default, the test does not write failing runs to a file.
     pub fn plan(&self, settings: &Settings) -> Plan {
         let plan = (self.plan)(settings).name(self.name).forgetful();
-        // If the user has set the numbers, all runs use them: no run has fewer keys.
+        // If the settings give the number of keys or values, each run uses the whole range of keys
+        // and values.
         if settings.keys.is_some() || settings.values.is_some() { plan.all_arguments() } else { plan }
     }
 
@@ -148,7 +154,7 @@ impl Entry {
         Self { criterion: "synchronisation", ..Self::new("sync", name, spec, plan) }
     }
 
-    /// Like [`Self::synchronizing`], for operations that take effect in several steps.
+    /// Creates the entry of an object whose operations take effect in several steps.
     pub(crate) const fn interval(name: &'static str, spec: &'static str, plan: fn(&Settings) -> Plan) -> Self {
         Self { criterion: "interval", ..Self::new("sync", name, spec, plan) }
     }
@@ -189,7 +195,7 @@ pub fn find(name: &str) -> Result<&'static Entry, String> {
     Err(format!("no object is called `{name}`{hint}"))
 }
 
-/// The capacity of bounded queues: small, so that the queue is often full.
+/// The capacity of bounded queues. It is small, so that the queues are often full.
 const CAPACITY: usize = 2;
 const BOUNDED_QUEUE: &str = "bounded-queue:2";
 /// Number of items of a set in Horn and Kroening's paper.
@@ -230,7 +236,7 @@ const LINEARIZABLE: &[Entry] = &[
     Entry::new("ms-queue", "ms-queue-faulty-no-help", "queue", |settings| {
         queue(settings, || MsQueue::faulty(ms_queue::Fault::NoHelp))
     })
-    .fault("the tail moves back, and no thread repairs it", STUCK),
+    .fault("an enqueue may set the tail back, and no thread moves it forward again", STUCK),
     Entry::new("treiber-stack", "treiber-stack", "stack", |settings| stack(settings, TreiberStack::new))
         .paper("Treiber 1986"),
     Entry::new("treiber-stack", "treiber-stack-faulty-aba", "stack", |settings| {
@@ -301,12 +307,18 @@ const LINEARIZABLE: &[Entry] = &[
     Entry::new("register", "register", "register:0", |settings| register(settings, Access::SeqCst)).paper("Lowe §8"),
     Entry::new("register", "register-faulty-relaxed", "register:0", |settings| register(settings, Access::Relaxed))
         .paper("Lowe §8")
-        .fault("writes become visible late; shows only with a clock that does not order memory accesses", REJECTED),
+        .fault(
+            "writes become visible late; the fault shows only with a clock that does not order memory accesses",
+            REJECTED,
+        ),
     Entry::new("register", "register-faulty-acquire-release", "register:0", |settings| {
         register(settings, Access::AcquireRelease)
     })
     .paper("Lowe §8")
-    .fault("writes become visible late; shows only with a clock that does not order memory accesses", REJECTED),
+    .fault(
+        "writes become visible late; the fault shows only with a clock that does not order memory accesses",
+        REJECTED,
+    ),
     Entry::new("register", "buffered-register", "register:0", |settings| {
         buffered_register(settings, Buffering::Stores(0))
     })
@@ -374,7 +386,7 @@ const LINEARIZABLE: &[Entry] = &[
         set(settings, || LockFreeSkiplist::new(Good, lock_free_skiplist::Collisions::StepOver))
     })
     .paper("H&K `LFSLF0`")
-    .fault("a walk may step over the item; a good hash function hides it", ACCEPTED),
+    .fault("a walk may step over the item; a good hash function hides this fault", ACCEPTED),
     Entry::new("lock-free-skiplist", "lock-free-skiplist-faulty-stepping-over", "set", |settings| {
         set(settings, || LockFreeSkiplist::new(Bad, lock_free_skiplist::Collisions::StepOver))
     })
@@ -483,8 +495,8 @@ fn stale_slot(mode: Mode) -> ShannQueue {
     ShannQueue::faulty(CAPACITY, mode, shann_queue::Fault::StaleSlot)
 }
 
-/// The test of queues that wait while they are full or empty. It enqueues as many values as it dequeues, so that no
-/// thread waits forever.
+/// The test of queues whose operations wait while the queue is full or empty. It makes as many
+/// enqueues as dequeues, so that no thread waits forever.
 fn waiting_queue(settings: &Settings, make: impl Fn() -> ShannQueue + Send + Sync + 'static) -> Plan {
     let values = settings.values;
     trueline::test(make)
@@ -493,8 +505,8 @@ fn waiting_queue(settings: &Settings, make: impl Fn() -> ShannQueue + Send + Syn
         .operation("dequeue", (), |queue, ()| queue.dequeue())
         .worker(move |worker| {
             let (thread, threads) = (worker.thread(), worker.threads());
-            // Threads form pairs of one that enqueues and one that dequeues; a thread without a partner alternates
-            // between both.
+            // Threads form pairs: one thread enqueues and the other dequeues. A thread without a partner alternates
+            // between enqueuing and dequeuing.
             let is_alone = thread + 1 == threads && thread % 2 == 0;
             let turns = if is_alone { worker.operations() / 2 * 2 } else { worker.operations() };
             for turn in 0..turns {
@@ -622,7 +634,8 @@ fn set<S: Set>(settings: &Settings, make: impl Fn() -> S + Send + Sync + 'static
 /// The test of a set without removal that can report whether it is empty. It has its own model, because no named
 /// specification has these operations.
 ///
-/// In the paper, one of two threads calls `is-empty` in 2 of 10 calls, which is 1 of 10 calls overall.
+/// In the paper, there are two threads, and one of them calls `is-empty` in 2 of 10 calls. Among
+/// the calls of both threads together, this is 1 of 10 calls.
 fn growing_set(settings: &Settings, make: impl Fn() -> SplitOrderedSet + Send + Sync + 'static) -> Plan {
     let items = || settings.range_of_keys(21);
     trueline::test(make)

@@ -8,7 +8,7 @@
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::EarlyUnlock`] | a walk unlocks a node, then locks it again as the first of the next two neighbors; in between, the node may be removed | `add(2)` → true after a node that is being removed; `contains(2)` → false |
+//! | [`Fault::EarlyUnlock`] | a walk unlocks a node, then locks it again as the first of the next two neighbors; in between, the node may be removed | `add(2)` links its node after one that is being removed, and returns true; `contains(2)` → false |
 
 use crate::arena::NULL;
 use crate::hash::Hash;

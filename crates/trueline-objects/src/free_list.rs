@@ -2,11 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// Nodes that were removed from an object. The last one removed is the first one reused, so that a node comes back as
-/// soon as possible.
+/// Nodes that were removed from an object. The node that was removed last is reused first, so that
+/// nodes are reused as soon as possible.
 ///
-/// Access is not a schedule point: the algorithms are about what happens to nodes in the object, not about unused
-/// nodes.
+/// Access is not a schedule point, because the tests examine only the nodes that are in the object.
 #[derive(Default, Debug)]
 pub(crate) struct FreeList(Mutex<Vec<u32>>);
 

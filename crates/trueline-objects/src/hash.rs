@@ -22,7 +22,8 @@ impl Hash {
     /// ```
     pub fn of(self, item: u64) -> u64 {
         match self {
-            // Both multiplication by an odd number and XOR with a right-shifted copy are invertible.
+            // The hashes of different items differ, because both multiplication by an odd number
+            // and XOR with a right-shifted copy are invertible.
             Self::Good => {
                 let mixed = (item ^ (item >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 mixed ^ (mixed >> 29)
@@ -32,8 +33,8 @@ impl Hash {
     }
 }
 
-/// The item of a node and its hash. Both are set before other threads see the node and never change, so reading them is
-/// not a schedule point.
+/// The item of a node and its hash. Both are set before other threads see the node, and do not
+/// change afterwards. Therefore reading them is not a schedule point.
 #[derive(Default, Debug)]
 pub(crate) struct Label {
     hash: AtomicU64,
@@ -58,8 +59,8 @@ impl Label {
         self.hash() == hash && self.item() == item
     }
 
-    /// Returns whether a walk for an item ends at this node of a list sorted by hash: the node has the item, or is past
-    /// all nodes with the item's hash.
+    /// Returns whether a walk for an item ends at this node of a list that is sorted by hash. It
+    /// does if the node has the item, or comes after all nodes with the item's hash.
     pub(crate) fn ends(&self, hash: u64, item: u64) -> bool {
         self.hash() > hash || self.is(hash, item)
     }

@@ -4,10 +4,11 @@
 //! hash tables* (2010); Lowe, *Testing for linearizability* (2016), section 8, adds update and delete. The table has a
 //! fixed size; see [`resizing_map`](crate::resizing_map) for one that grows.
 //!
-//! A slot has a status, a key that never changes once it is set, and a datum. A thread that changes the status from
-//! empty, stored or deleted to *updating* owns the slot until it sets the status to *stored*. Other threads wait in the
-//! meantime, so it is safe if they read a datum that is newer than the status they saw. Delete changes the status from
-//! stored to deleted.
+//! A slot has a status, a key that never changes once it is set, and a datum. A thread that changes
+//! the status from empty, stored or deleted to *updating* owns the slot until it sets the status to
+//! *stored*. Other threads wait in the meantime. A thread that has seen the status *stored* may
+//! read a datum that was stored later, which is harmless. Delete changes the status from stored to
+//! deleted.
 //!
 //! | fault | description | example history (figure 7) |
 //! |---|---|---|
@@ -30,7 +31,7 @@ pub(crate) const UPDATING: u32 = 1;
 pub(crate) const STORED: u32 = 2;
 pub(crate) const DELETED: u32 = 3;
 
-/// The key of a slot that has been claimed but has no key yet.
+/// The value that means "no key". A slot contains this value until its key is stored.
 pub(crate) const NO_KEY: u64 = u64::MAX;
 
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl Slot {
         }
     }
 
-    /// Changes the status by compare-and-set if it equals `from`.
+    /// Changes the status if it equals `from`, using compare-and-set.
     pub(crate) fn claim(&self, from: u32, to: u32) -> bool {
         self.status.compare_exchange(from, to, SeqCst, SeqCst).is_ok()
     }
@@ -140,7 +141,7 @@ impl LaarmanMap {
         self.store(key, value, false);
     }
 
-    /// Sets the value of a key if it has none, and returns its current value.
+    /// Sets the value of a key if the key has no value, and returns the resulting value.
     ///
     /// # Panics
     /// Panics if the key is `u64::MAX`, or if all slots have other keys.
@@ -148,7 +149,8 @@ impl LaarmanMap {
         self.store(key, value, true)
     }
 
-    /// Sets the value and returns it. If `keep` is set and the key has a value, returns that value instead.
+    /// Sets the value of a key, and returns the new value. However, if `keep` is true and the key
+    /// already has a value, leaves this value unchanged and returns it.
     fn store(&self, key: u64, value: u64, keep: bool) -> u64 {
         loop {
             match self.find(key) {

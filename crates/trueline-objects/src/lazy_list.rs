@@ -4,21 +4,24 @@
 //! (2005); Herlihy and Shavit, *The Art of Multiprocessor Programming*, section 9.7; `LLL` in Horn and Kroening, *Faster
 //! linearizability checking via P-compositionality* (2015), table 1.
 //!
-//! Walk without locks, lock the two nodes, and validate that neither is marked and that they are still neighbors; if
-//! not, start over. To remove a node, mark it, then unlink it. `contains` takes no lock: it walks, and checks whether
-//! the node that it finds is marked.
+//! `add` and `remove` walk without locks, lock the two neighbors of the place that they find, and
+//! validate that neither is marked and that they are still neighbors; if not, they start over.
+//! `remove` marks the node before it unlinks the node. `contains` takes no lock: it walks, and
+//! checks whether the node that it finds is marked.
 //!
 //! | version | difference | example history |
 //! |---|---|---|
 //! | [`Fault::UnmarkedValidation`] | validation ignores marks: a node is linked after one that has been removed | `add(2)` → true; `contains(2)` → false |
 //! | [`LazyList::blind`] | `contains` ignores marks | none: it is correct |
 //!
-//! Why [`LazyList::blind`] is correct: choose the moment when a node is unlinked, instead of marked, as the moment when
-//! its removal takes effect. Threads that hold locks only see neighbors that are linked. A walk is always at a node
-//! that was linked at some time since the walk began: if that node has been unlinked, its link has not changed since,
-//! and the next node was linked at that time. Thus an item that a walk finds was present at some time during the walk,
-//! and an item that it does not find was absent at some time. In a list where a removal may return before its node is
-//! unlinked, ignoring marks is a fault; see [`lock_free_list`](crate::lock_free_list::Fault::BlindContains).
+//! [`LazyList::blind`] is correct. To see this, let the removal of a node take effect when the node
+//! is unlinked, not when it is marked. Threads that hold locks only see neighbors that are linked.
+//! A walk is always at a node that was linked at some time since the walk began: if this node has
+//! been unlinked, its link has not changed since then, so the next node was in the list when this
+//! node was unlinked. Thus an item that a walk finds was present at some time during the walk, and
+//! an item that it does not find was absent at some time. In a list where a removal may return
+//! before its node is unlinked, ignoring marks is a fault; see
+//! [`lock_free_list`](crate::lock_free_list::Fault::BlindContains).
 
 use crate::hash::Hash;
 use crate::locked_nodes::{LockedNodes, Pair, Wanted};
@@ -26,7 +29,8 @@ use crate::locked_nodes::{LockedNodes, Pair, Wanted};
 /// A fault of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Validates that two nodes are neighbors, but not that they are in the list.
+    /// Validates that two nodes are neighbors, but does not validate that they are still in the
+    /// list.
     UnmarkedValidation,
 }
 
@@ -64,7 +68,8 @@ impl LazyList {
         Self { nodes: LockedNodes::new(hash), blind: false, fault: fault.into() }
     }
 
-    /// Returns whether two locked nodes are both in the list, and `curr` is the successor of `pred`.
+    /// Returns whether both of these locked nodes are in the list and `curr` is the successor of
+    /// `pred`.
     fn is_valid(&self, pred: u32, curr: u32) -> bool {
         let unmarked = self.fault == Some(Fault::UnmarkedValidation)
             || (!self.nodes.is_marked(pred) && !self.nodes.is_marked(curr));

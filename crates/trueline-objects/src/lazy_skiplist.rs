@@ -4,14 +4,16 @@
 //! *The Art of Multiprocessor Programming*, section 14.3; `LSL` and `CRLSL` in Horn and Kroening, *Faster
 //! linearizability checking via P-compositionality* (2015), table 1.
 //!
-//! Walk without locks. To add a node, lock its predecessors from the lowest level up, and validate that nothing has
-//! changed; link the node at all levels, then set its flag *fully linked*: this is when the operation takes effect. To
-//! remove a node, lock it and mark it, which is when the removal takes effect; then lock its predecessors and unlink it
-//! from the top down. `contains` only walks, and checks that the node is fully linked and not marked.
+//! Operations walk without locks. To add a node, lock its predecessors from the lowest level up,
+//! and validate that nothing has changed; link the node at all levels, then set its flag *fully
+//! linked*: this is when the operation takes effect. To remove a node, lock it and mark it, which
+//! is when the removal takes effect; then lock its predecessors and unlink it from the top down.
+//! `contains` only walks, and checks that the node is fully linked and not marked.
 //!
-//! Nodes are sorted by hash. With [`Collisions::None`] (`LSL`), a walk takes the first node with a hash for the only
-//! one, so this version needs a good hash. With [`Collisions::Scan`] (`CRLSL`), a walk looks through all nodes with the
-//! item's hash, and goes down from the node before them; new nodes are inserted before the others with their hash.
+//! Nodes are sorted by hash. With [`Collisions::None`] (`LSL`), a walk assumes that the first node
+//! with a hash is the only one, so this version needs a good hash. With [`Collisions::Scan`]
+//! (`CRLSL`), a walk looks through all nodes with the item's hash, and goes down from the node
+//! before them; a new node is inserted before the other nodes with its hash.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -25,7 +27,7 @@ use crate::hash::{Hash, Label};
 /// Number of levels.
 const LEVELS: usize = 6;
 
-/// The handling of items with the same hash in a walk.
+/// How a walk handles several items with the same hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Collisions {
     /// Assumes that no two items have the same hash.
@@ -37,7 +39,8 @@ pub enum Collisions {
 #[derive(Default, Debug)]
 struct Node {
     label: Label,
-    /// The number of levels at which the node is or will be linked. Set once, like the label.
+    /// The number of levels at which the node is or will be linked. It is set only once, like the
+    /// label (the item and its hash).
     height: AtomicUsize,
     next: [AtomicU32; LEVELS],
     marked: AtomicBool,

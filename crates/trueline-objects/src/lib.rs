@@ -1,19 +1,20 @@
 //! Concurrent objects from the literature, in correct and faulty versions, as test subjects for `trueline`.
 //!
-//! Each file contains one family of objects and describes the paper, the algorithm, each fault, and a history that the
-//! fault leads to. A faulty version is the correct code with a flag that is checked at the faulty place. All objects
-//! are built on [`trueline::primitives`], so that chaos and schedulers can drive them and stuck runs can be canceled.
-//! All fields that threads share are atomics or protected by locks, even where the algorithm has a race, so a race in
-//! an algorithm is never undefined behavior. Nodes are numbers in an arena that grows on demand, which makes creating
-//! an object cheap.
+//! Each file contains one family of objects and describes the paper, the algorithm, each fault, and
+//! a history that the fault leads to. A faulty version is the correct code with a flag that is
+//! checked at the faulty place. All objects are built on [`trueline::primitives`], so that trueline
+//! can add random yields (chaos), control their schedules, and cancel stuck runs. All fields that
+//! threads share are atomics or protected by locks, even where the algorithm has a race, so a race
+//! in an algorithm is never undefined behavior. Nodes are numbers in an arena that grows on demand,
+//! which makes creating an object cheap.
 //!
 //! *Lowe* is G. Lowe, *Testing for linearizability* (2016); *H&K* is A. Horn and D. Kroening, *Faster linearizability
 //! checking via P-compositionality* (2015); *H&S* is M. Herlihy and N. Shavit, *The Art of Multiprocessor Programming*.
 //!
-//! `faulty` takes the fault of the object; where it takes an `Option`, `None` creates the correct object.
+//! The function `faulty` of an object takes the fault; where it takes an `Option`, `None` creates the correct object.
 //!
-//! [`sync`] contains the objects that synchronize threads, and [`relaxed`] those with a relaxed order. Both modules
-//! have tables of their own.
+//! [`sync`] contains objects that synchronize threads, and [`relaxed`] contains objects with a relaxed order. Both
+//! modules have tables of their own.
 //!
 //! [`catalog`] lists all objects by name, each with a test of its correctness; `trueline test NAME` runs this test.
 //!
@@ -23,7 +24,7 @@
 //! | `ms-queue-recycling` | [`MsQueue::recycling`](ms_queue::MsQueue::recycling) | Michael & Scott 1996 | | `queue` | accepted |
 //! | `ms-queue-faulty-late-read` | [`ms_queue::Fault::LateRead`] | | a dequeue reads the value after it has moved the head | `queue` | rejected or stuck |
 //! | `ms-queue-faulty-aba` | [`ms_queue::Fault::Aba`] | | nodes are reused, but links have no tags (ABA) | `queue` | rejected or stuck |
-//! | `ms-queue-faulty-no-help` | [`ms_queue::Fault::NoHelp`] | | the tail moves back, and no thread repairs it | `queue` | stuck |
+//! | `ms-queue-faulty-no-help` | [`ms_queue::Fault::NoHelp`] | | an enqueue may set the tail back, and no thread moves it forward again | `queue` | stuck |
 //! | `treiber-stack` | [`TreiberStack::new`](treiber_stack::TreiberStack::new) | Treiber 1986 | | `stack` | accepted |
 //! | `treiber-stack-faulty-aba` | [`treiber_stack::Fault::Aba`] | | nodes are reused, but links have no tags (ABA) | `stack` | rejected or stuck |
 //! | `locked-queue` | [`LockedQueue`](locked::LockedQueue) | Lowe | | `bounded-queue:2` | accepted |
@@ -43,8 +44,8 @@
 //! | `shann-queue-partial-without-help` | [`shann_queue::Mode::PartialWithoutHelp`] | Shann et al. 2000, Lowe §8 | | `bounded-queue:2` | accepted |
 //! | `shann-queue-partial-without-help-faulty-stale-slot` | [`shann_queue::Mode::PartialWithoutHelp`] | Colvin & Groves 2005, Lowe §8 | the slot is not read again before a counter is advanced | `bounded-queue:2` | stuck |
 //! | `register` | [`register::Access::SeqCst`] | Lowe §8 | | `register:0` | accepted |
-//! | `register-faulty-relaxed` | [`register::Access::Relaxed`] | Lowe §8 | writes become visible late; shows only with a clock that does not order memory accesses | `register:0` | rejected |
-//! | `register-faulty-acquire-release` | [`register::Access::AcquireRelease`] | Lowe §8 | writes become visible late; shows only with a clock that does not order memory accesses | `register:0` | rejected |
+//! | `register-faulty-relaxed` | [`register::Access::Relaxed`] | Lowe §8 | writes become visible late; the fault shows only with a clock that does not order memory accesses | `register:0` | rejected |
+//! | `register-faulty-acquire-release` | [`register::Access::AcquireRelease`] | Lowe §8 | writes become visible late; the fault shows only with a clock that does not order memory accesses | `register:0` | rejected |
 //! | `buffered-register` | [`BufferedRegister`](register::BufferedRegister) | Lowe §8, simulated | | `register:0` | accepted |
 //! | `buffered-register-faulty-stores` | [`register::Buffering::Stores`] | Lowe §8, simulated | writes wait in a buffer | `register:0` | rejected |
 //! | `buffered-register-faulty-loads` | [`register::Buffering::Loads`] | Lowe §8, simulated | reads may return an old copy | `register:0` | rejected |
@@ -63,13 +64,13 @@
 //! | `collision-resistant-lazy-skiplist` | [`lazy_skiplist::Collisions::Scan`], bad hash | H&K `CRLSL` | | `set` | accepted |
 //! | `lock-free-skiplist` | [`LockFreeSkiplist`](lock_free_skiplist::LockFreeSkiplist), good hash | H&K `LFSL`, H&S §14.4 | | `set` | accepted |
 //! | `collision-resistant-lock-free-skiplist` | [`lock_free_skiplist::Collisions::Scan`], bad hash | H&K `CRLFSL` | | `set` | accepted |
-//! | `lock-free-skiplist-stepping-over` | [`lock_free_skiplist::Collisions::StepOver`], good hash | H&K `LFSLF0` | a walk may step over the item; a good hash function hides it | `set` | accepted |
+//! | `lock-free-skiplist-stepping-over` | [`lock_free_skiplist::Collisions::StepOver`], good hash | H&K `LFSLF0` | a walk may step over the item; a good hash function hides this fault | `set` | accepted |
 //! | `lock-free-skiplist-faulty-stepping-over` | [`lock_free_skiplist::Collisions::StepOver`], bad hash | H&K `LFSLF1`, Lowe §8 | a walk may step over the item | `set` | rejected |
 //! | `lock-free-skiplist-faulty-collisions` | [`lock_free_skiplist::Collisions::None`], bad hash | H&K | items with equal hashes are not distinguished | `set` | rejected |
 //! | `split-ordered-set` | [`SplitOrderedSet::new`](split_ordered_set::SplitOrderedSet::new) | H&K `TBB`, H&S §13.3 | | `growing-set` | accepted |
 //! | `split-ordered-set-preloaded` | [`SplitOrderedSet::preloaded`](split_ordered_set::SplitOrderedSet::preloaded) | H&K | contains an item that was added before the history began | `growing-set` | rejected |
 
-#![allow(clippy::new_without_default, reason = "objects are made correct or faulty, and neither is a default")]
+#![allow(clippy::new_without_default, reason = "objects are created correct or faulty, and neither is a default")]
 
 mod arena;
 pub mod catalog;

@@ -7,7 +7,7 @@ use trueline::primitives::Ordering::SeqCst;
 
 use crate::arena::NULL;
 
-/// A node and a tag, which distinguishes two links to the same node at different times.
+/// A node and a tag. The tag distinguishes links that point to the same node at different times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tagged {
     pub(crate) node: u32,
@@ -44,7 +44,7 @@ impl TaggedLink {
         self.0.store(link.pack(), SeqCst);
     }
 
-    /// Replaces the link by compare-and-set if it equals `expected`.
+    /// Replaces the link if it equals `expected`, using compare-and-set.
     #[track_caller]
     pub(crate) fn swing(&self, expected: Tagged, new: Tagged) -> bool {
         self.0.compare_exchange(expected.pack(), new.pack(), SeqCst, SeqCst).is_ok()
@@ -102,7 +102,7 @@ impl MarkedLink {
         self.0.unscheduled().store(Marked::to(node).pack(), SeqCst);
     }
 
-    /// Replaces the link by compare-and-set if it equals `expected`.
+    /// Replaces the link if it equals `expected`, using compare-and-set.
     #[track_caller]
     pub(crate) fn swing(&self, expected: Marked, new: Marked) -> bool {
         self.0.compare_exchange(expected.pack(), new.pack(), SeqCst, SeqCst).is_ok()

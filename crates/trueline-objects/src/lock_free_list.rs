@@ -135,7 +135,7 @@ impl LockFreeList {
         }
     }
 
-    /// Returns whether an item is present after `start`.
+    /// Returns whether the given item is present after `start`.
     pub(crate) fn contains_from(&self, start: u32, hash: u64, item: u64) -> bool {
         let mut curr = self.next(start).node;
         while curr != NULL && !self.nodes[curr].label.ends(hash, item) {

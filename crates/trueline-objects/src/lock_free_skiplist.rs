@@ -3,22 +3,23 @@
 //! Herlihy and Shavit, *The Art of Multiprocessor Programming*, section 14.4; `LFSL` in Horn and Kroening, *Faster
 //! linearizability checking via P-compositionality* (2015), table 1.
 //!
-//! A node is linked at one or more levels, from the lowest up; their number is chosen at random. A link carries the
-//! mark of the node that contains it, at that level. To add a node, link it at level 0, which is when the operation
-//! takes effect; then link it at the other levels. To remove a node, mark its levels from the top down; marking level 0
-//! is when the removal takes effect. Walks of `add` and `remove` unlink marked nodes.
+//! A node is linked at one or more levels, from the lowest up. The number of levels is chosen at
+//! random. A link carries the mark of the node that contains it, at that level. To add a node, link
+//! it at level 0, which is when the operation takes effect; then link it at the other levels. To
+//! remove a node, mark its levels from the top down; marking level 0 is when the removal takes
+//! effect. Walks of `add` and `remove` unlink marked nodes.
 //!
 //! Nodes are sorted by hash, and several items may have the same hash. [`Collisions`] selects how a walk handles them:
 //!
-//! | version | what it does | with a bad hash |
+//! | version | behavior of a walk | with a bad hash |
 //! |---|---|---|
-//! | [`Collisions::None`] (`LFSL`) | takes the first node with a hash for the only one | faulty |
+//! | [`Collisions::None`] (`LFSL`) | assumes that the first node with a hash is the only one | faulty |
 //! | [`Collisions::Scan`] (`CRLFSL`) | looks through all nodes with the hash, then goes down from the node *before* them; new nodes are inserted before the others with their hash | correct |
 //! | [`Collisions::StepOver`] (`LFSLF0`, `LFSLF1`) | steps over other items with the hash, and goes down from the last of them: if the item is not linked at that level, the walk may have passed it | faulty |
 //!
-//! The last one is the fault in Lowe, *Testing for linearizability* (2016), section 8. Example histories: `add(x)` →
-//! true; `contains(x)` → false, because an item with the same hash comes after x and is linked at more levels; or
-//! `add(x)` → true twice.
+//! [`Collisions::StepOver`] is the fault in Lowe, *Testing for linearizability* (2016), section 8. Example histories:
+//! `add(x)` → true; `contains(x)` → false, because an item with the same hash comes after x and is linked at more
+//! levels; or `add(x)` → true twice.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -32,7 +33,7 @@ use crate::link::{Marked, MarkedLink};
 /// Number of levels.
 const LEVELS: usize = 6;
 
-/// The handling of items with the same hash in a walk.
+/// How a walk handles several items with the same hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Collisions {
     /// Assumes that no two items have the same hash.
@@ -46,7 +47,8 @@ pub enum Collisions {
 #[derive(Default, Debug)]
 struct Node {
     label: Label,
-    /// The number of levels at which the node is or will be linked. Set once, like the label.
+    /// The number of levels at which the node is or will be linked. It is set only once, like the
+    /// label (the item and its hash).
     height: AtomicUsize,
     next: [MarkedLink; LEVELS],
 }
@@ -213,7 +215,8 @@ impl LockFreeSkiplist {
                 pred = before;
                 (places.preds[level], places.succs[level]) = (pred, first);
                 if self.collisions == Collisions::Scan {
-                    // Nodes with smaller hashes are stepped over again: new ones may have been inserted after `pred`.
+                    // Step over nodes with smaller hashes again, because new nodes may have been
+                    // inserted after `pred`.
                     let Some((last, node)) = self.walk(pred, level, |node| !self.nodes[node].label.ends(hash, item))
                     else {
                         continue 'anew;
@@ -229,8 +232,9 @@ impl LockFreeSkiplist {
         }
     }
 
-    /// Walks along a level while `goes_on` accepts the nodes, and unlinks marked nodes. Returns the two neighbors where
-    /// the walk stops, or `None` if a marked node could not be unlinked.
+    /// Walks along a level for as long as `goes_on` accepts the nodes, and unlinks marked nodes.
+    /// Returns the two neighbors between which the walk stops, or `None` if a marked node could not
+    /// be unlinked.
     fn walk(&self, start: u32, level: usize, goes_on: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
         let mut pred = start;
         let mut curr = self.nodes[pred].next[level].load().node;

@@ -1,4 +1,4 @@
-//! Correct baselines that are protected by one lock or a few.
+//! Correct baselines that are protected by one or more locks.
 //!
 //! Lowe, *Testing for linearizability* (2016), uses such objects alongside the lock-free ones: [`LockedQueue`], a
 //! bounded queue, and [`LockedMap`], a map split into shards. [`LockedHeightStack`] is the stack of Horn and Kroening,
@@ -85,7 +85,7 @@ impl LockedMap {
         self.shard(key).lock().insert(key, value);
     }
 
-    /// Sets the value of a key if it has none, and returns its current value.
+    /// Sets the value of a key if the key has no value, and returns the resulting value.
     pub fn get_or_else_update(&self, key: u64, value: u64) -> u64 {
         *self.shard(key).lock().entry(key).or_insert(value)
     }
@@ -96,7 +96,7 @@ impl LockedMap {
     }
 }
 
-/// A stack whose operations return the height that it had before.
+/// A stack whose operations also return the previous height of the stack.
 ///
 /// ```
 /// use trueline_objects::locked::LockedHeightStack;

@@ -15,10 +15,10 @@ struct Node {
     lock: Mutex<()>,
 }
 
-/// The nodes of a list, sorted by hash, after a head node without an item.
+/// The nodes of a list: a head node without an item, and then the nodes with items, sorted by hash.
 ///
-/// Accesses in schedules are reported at the line of the list implementation that made them, not at a line of this
-/// file.
+/// Reports of schedules show each access at the line of the list implementation that made the
+/// access, not at a line of this file.
 #[derive(Debug)]
 pub(crate) struct LockedNodes {
     nodes: Arena<Node>,
@@ -64,13 +64,13 @@ impl LockedNodes {
         self.nodes[node].next.load(SeqCst)
     }
 
-    /// Returns whether a node has the item. [`NULL`] has none.
+    /// Returns whether a node has the item. [`NULL`] has no item.
     pub(crate) fn has(&self, node: u32, wanted: Wanted) -> bool {
         node != NULL && self.nodes[node].label.is(wanted.hash, wanted.item)
     }
 
-    /// Returns whether a walk for the item ends at this node: the node has the item or comes after its place. [`NULL`]
-    /// ends every walk.
+    /// Returns whether a walk for the item ends at this node. It does if the node has the item, or
+    /// comes after all nodes with the item's hash. [`NULL`] ends every walk.
     pub(crate) fn ends(&self, node: u32, wanted: Wanted) -> bool {
         node == NULL || self.nodes[node].label.ends(wanted.hash, wanted.item)
     }
@@ -85,7 +85,8 @@ impl LockedNodes {
         self.nodes[node].marked.store(true, SeqCst);
     }
 
-    /// Returns the two neighbors between which an item is or would be inserted. Locks nothing.
+    /// Returns the two neighbors between which an item is or would be inserted. This function does
+    /// not lock any nodes.
     pub(crate) fn walk(&self, wanted: Wanted) -> (u32, u32) {
         let mut pred = self.head;
         loop {
@@ -97,7 +98,8 @@ impl LockedNodes {
         }
     }
 
-    /// Walks to the place of an item and locks the two neighbors, and repeats this until `is_valid` accepts them.
+    /// Walks to the place of an item, and locks the two neighbors there. Starts over if `is_valid`
+    /// does not accept the neighbors.
     pub(crate) fn find(&self, wanted: Wanted, is_valid: impl Fn(u32, u32) -> bool) -> Pair<'_> {
         loop {
             let (pred, curr) = self.walk(wanted);
@@ -109,7 +111,7 @@ impl LockedNodes {
         }
     }
 
-    /// Inserts the item between two neighbors; returns `false` if the item was already found.
+    /// Inserts the item between two neighbors; returns `false` if the second neighbor already has it.
     pub(crate) fn link(&self, pair: &Pair<'_>, wanted: Wanted) -> bool {
         if !pair.found {
             let node = self.nodes.allocate();

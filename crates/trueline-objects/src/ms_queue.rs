@@ -1,13 +1,14 @@
 //! Michael and Scott's queue.
 //!
-//! M. M. Michael and M. L. Scott, *Simple, fast, and practical non-blocking and blocking concurrent queue algorithms*
-//! (1996); Herlihy and Shavit, *The Art of Multiprocessor Programming*, section 10.5. Lowe, *Testing for
-//! linearizability* (2016), section 6, measures checkers with it.
+//! M. M. Michael and M. L. Scott, *Simple, fast, and practical non-blocking and blocking concurrent
+//! queue algorithms* (1996); Herlihy and Shavit, *The Art of Multiprocessor Programming*, section
+//! 10.5. Lowe, *Testing for linearizability* (2016), section 6, uses this queue to measure
+//! checkers.
 //!
-//! A linked list whose first node is a dummy. To enqueue, link a node after the last one, then swing the tail to it; a
-//! thread that finds the tail lagging behind swings it first. To dequeue, read the value of the second node, then swing
-//! the head to it, which makes it the new dummy. Links carry tags that grow with each change, so that nodes can be
-//! reused.
+//! The queue is a linked list whose first node is a dummy. To enqueue, link a node after the last one, then swing the
+//! tail to the new node; a thread that finds that the tail is not the last node swings the tail first. To dequeue, read
+//! the value of the second node, then swing the head to this node, which makes it the new dummy. Links carry tags that
+//! grow with each change, so that nodes can be reused.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
@@ -65,7 +66,7 @@ impl MsQueue {
         Self::with(None, None)
     }
 
-    /// Creates an empty queue that reuses nodes, protected by tags.
+    /// Creates an empty queue that reuses nodes. Tags in the links make this safe.
     pub fn recycling() -> Self {
         Self::with(Some(FreeList::default()), None)
     }
@@ -137,17 +138,18 @@ impl MsQueue {
         }
     }
 
-    /// Returns a link to `node` that replaces `old`, with the next tag.
+    /// Returns a link to `node`, with the tag that follows the tag of `old`.
     fn after(&self, old: Tagged, node: u32) -> Tagged {
         let tag = if self.fault == Some(Fault::Aba) { 0 } else { old.tag.wrapping_add(1) };
         Tagged { node, tag }
     }
 
-    /// Returns a node with this value and without a successor.
+    /// Takes a node for reuse or allocates one, and gives it this value and no successor.
     fn node(&self, value: u64) -> u32 {
         let used = self.free.as_ref().and_then(FreeList::take);
         let node = used.unwrap_or_else(|| self.nodes.allocate());
-        // Other threads may still read a node that is reused, so these accesses are schedule points.
+        // Other threads may be reading the node while it is reused, so these accesses are schedule
+        // points.
         self.nodes[node].value.store(value, SeqCst);
         let next = &self.nodes[node].next;
         next.store(self.after(next.load(), NULL));

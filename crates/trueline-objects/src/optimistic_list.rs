@@ -3,8 +3,8 @@
 //! Herlihy and Shavit, *The Art of Multiprocessor Programming*, section 9.6; `OPTIMIST` in Horn and Kroening, *Faster
 //! linearizability checking via P-compositionality* (2015), table 1.
 //!
-//! Walk to the place, lock the two neighbors, then walk again to validate that the first is still in the list and that
-//! the second is still its successor; if not, start over. `contains` does this, too.
+//! Each operation, including `contains`, walks to the place of the item, locks the two neighbors, then walks again to
+//! validate that the first is still in the list and that the second is still its successor; if not, it starts over.
 //!
 //! | fault | description | example history |
 //! |---|---|---|

@@ -1,7 +1,7 @@
-//! One shared variable.
+//! Registers: objects that consist of one shared variable.
 //!
-//! Lowe, *Testing for linearizability* (2016), sections 7.1 and 8, tests a variable that is not volatile: other threads
-//! may not see a write yet when it returns.
+//! Lowe, *Testing for linearizability* (2016), sections 7.1 and 8, tests a variable that is not
+//! volatile: a write may return before other threads can see it.
 //!
 //! [`Register`] is an atomic variable of the machine. With [`Access::SeqCst`] it is linearizable. With
 //! [`Access::Relaxed`] or [`Access::AcquireRelease`] (which compile to the same code on x86-64), a store may wait in
@@ -50,7 +50,7 @@ pub struct Register {
 }
 
 impl Register {
-    /// Creates a variable that is accessed in this way.
+    /// Creates a variable whose accesses are of the given kind.
     pub fn new(access: Access) -> Self {
         let (load, store) = match access {
             Access::SeqCst => (Ordering::SeqCst, Ordering::SeqCst),
@@ -76,11 +76,13 @@ impl Register {
 /// The operations that each process of a [`BufferedRegister`] buffers, and for how long.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Buffering {
-    /// A write reaches the memory when its process has called this many more operations; with 0, which is correct, it
-    /// does so immediately. A process sees its own writes, as on a machine with store buffers.
+    /// A write reaches the memory when its process has called this many more operations. With 0,
+    /// which is correct, a write reaches the memory immediately. A process sees its own writes, as
+    /// on a machine with store buffers.
     Stores(u32),
-    /// A process reads the memory once in this many reads, and otherwise its own copy; 1 is correct. Its writes reach
-    /// both the memory and the copy immediately.
+    /// A process reads the memory in one of this many reads; in the other reads, it uses its own
+    /// copy. With 1, which is correct, it always reads the memory. Its writes reach both the memory
+    /// and the copy immediately.
     Loads(u32),
 }
 
@@ -97,19 +99,19 @@ pub enum Buffering {
 #[derive(Debug)]
 pub struct BufferedRegister {
     memory: AtomicU64,
-    /// One buffer for each process. No other process accesses it, so there are no schedule points.
+    /// The buffer of each process. No other process accesses it, so an access is not a schedule point.
     buffers: Box<[Mutex<Buffer>]>,
     buffering: Buffering,
 }
 
 #[derive(Default, Debug)]
 struct Buffer {
-    /// Writes that have not reached the memory yet, oldest first: the value, and the number of operations until it
-    /// does.
+    /// The writes that have not reached the memory yet, oldest first. For each write, the value,
+    /// and the number of operations until the value reaches the memory.
     waiting: std::collections::VecDeque<(u64, u32)>,
-    /// A copy of the value in memory, which reads may return instead.
+    /// A copy of the value in memory. A read may return the copy instead of reading the memory.
     copy: u64,
-    /// The number of reads that may still use the copy.
+    /// The number of further reads that may use the copy.
     fresh: u32,
 }
 
@@ -156,7 +158,8 @@ impl BufferedRegister {
         });
     }
 
-    /// Counts the start of another operation of the process: writes that have waited long enough reach the memory.
+    /// Records that the process has started another operation. Then stores in memory those writes
+    /// that have waited long enough.
     fn drain(&self, buffer: &mut Buffer) {
         for (_, operations) in &mut buffer.waiting {
             *operations -= 1;

@@ -1,13 +1,15 @@
-//! A lock-free map with open addressing that grows.
+//! A lock-free map that uses open addressing and can grow.
 //!
 //! Lowe, *Testing for linearizability* (2016), section 8: the table of [`laarman_map`](crate::laarman_map) with
 //! resizing.
 //!
-//! When a table is too full for a new key, a next table of twice the size is created, and each slot is moved there. An
-//! empty slot is closed, so that no thread puts a key into it; a deleted slot is marked as moved without being copied;
-//! a stored slot is owned (*updating*) while its key and datum are copied. Operations that find a moved or closed slot
-//! continue in the next table. A thread that inserts a key into a table that has a next one moves all slots first, so
-//! that a key is never stored in two tables.
+//! When a table is too full for a new key, a table of twice the size is created, the *next* table,
+//! and all slots are moved to the next table. An empty slot is closed, so that no thread puts a key
+//! into it. A slot whose key was deleted is marked as moved, but not copied. A slot with a value is
+//! owned by the thread that moves it (its status is *updating*) while its key and datum are copied.
+//! Operations that find a moved or closed slot continue in the next table. A thread that inserts a
+//! key into a table with a next table first moves all slots to the next table, so that a key is
+//! never stored in two tables.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
@@ -24,19 +26,20 @@ use crate::laarman_map::{DELETED, EMPTY, NO_KEY, STORED, Slot, UPDATING};
 /// A fault of a map.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Copies stored slots without owning them.
+    /// A slot with a value is copied by a thread that does not own it.
     Migrate,
 }
 
-/// This slot had a key: continue in the next table.
+/// The status of a slot that had a key: operations continue in the next table.
 const MOVED: u32 = 4;
-/// This slot never had a key and never will: continue in the next table.
+/// The status of a slot that never had a key and never will have one: operations continue in the
+/// next table.
 const CLOSED: u32 = 5;
 
 #[derive(Debug)]
 struct Table {
     slots: Box<[Slot]>,
-    /// Number of slots with a key.
+    /// The number of slots with a key.
     used: AtomicUsize,
     /// Whether there is a next table.
     has_next: AtomicBool,
@@ -48,7 +51,7 @@ enum Place<'m> {
     Found(&'m Slot),
     /// The key is not in this table and never will be.
     Closed,
-    /// All slots have other keys.
+    /// Every slot has a key, but none has this key.
     Full,
 }
 
@@ -78,7 +81,7 @@ impl Table {
     }
 }
 
-/// A lock-free map that grows.
+/// A lock-free map that can grow.
 ///
 /// ```
 /// use trueline_objects::resizing_map::ResizingMap;
@@ -96,14 +99,15 @@ pub struct ResizingMap {
     /// The tables, each twice as large as the previous one. They live as long as the map, so that a thread that still
     /// uses an old table finds its way to the current one.
     tables: [OnceLock<Table>; 24],
-    /// The number of the table where operations start: all earlier tables have been moved.
+    /// The number of the table in which operations start. All earlier tables have been moved.
     root: AtomicUsize,
     capacity: usize,
     fault: Option<Fault>,
 }
 
 impl ResizingMap {
-    /// Creates an empty map with initially `capacity` slots, at least two.
+    /// Creates an empty map that initially has `capacity` slots. A capacity below 2 is treated as
+    /// 2.
     pub fn new(capacity: usize) -> Self {
         Self::faulty(capacity, None)
     }
@@ -118,7 +122,7 @@ impl ResizingMap {
     }
 
     fn table(&self, number: usize) -> &Table {
-        self.tables[number].get().expect("a table that was found")
+        self.tables[number].get().expect("operations use only tables that have been created")
     }
 
     /// Returns the value of a key.
@@ -130,7 +134,8 @@ impl ResizingMap {
         let mut number = self.root.load(SeqCst);
         loop {
             match self.table(number).find(key) {
-                // A thread that inserts the key into a later table closes this slot first, so the key is absent.
+                // No later table contains the key, because a thread that inserts the key into a
+                // later table first closes this slot. So the key is absent.
                 Place::Vacant(_) => return None,
                 Place::Closed => number += 1,
                 Place::Full => match self.table(number).has_next.load(SeqCst) {
@@ -155,7 +160,7 @@ impl ResizingMap {
         self.store(self.root.load(SeqCst), key, value, false);
     }
 
-    /// Sets the value of a key if it has none, and returns its current value.
+    /// Sets the value of a key if the key has no value, and returns the resulting value.
     ///
     /// # Panics
     /// Panics if the key is `u64::MAX`, which stands for no key.
@@ -163,8 +168,8 @@ impl ResizingMap {
         self.store(self.root.load(SeqCst), key, value, true)
     }
 
-    /// Sets the value in this table or a later one and returns it. If `keep` is set and the key has a value, returns
-    /// that value instead.
+    /// Sets the value of a key, in this table or in a later one, and returns the value. If `keep`
+    /// is set and the key already has a value, returns that value instead.
     fn store(&self, mut number: usize, key: u64, value: u64, keep: bool) -> u64 {
         assert_ne!(key, NO_KEY, "the key `u64::MAX` is reserved for empty slots");
         loop {
@@ -224,7 +229,7 @@ impl ResizingMap {
         }
     }
 
-    /// Moves all slots of a table to the next one, which is created if it does not exist.
+    /// Moves all slots of a table to the next table. Creates the next table if it does not exist.
     fn migrate(&self, number: usize) {
         let table = self.table(number);
         self.tables[number + 1].get_or_init(|| Table::new(self.capacity << (number + 1)));
@@ -232,8 +237,9 @@ impl ResizingMap {
         for slot in &table.slots {
             self.migrate_slot(slot, number + 1);
         }
-        // If this fails, another thread has advanced the root, or the root is still at an earlier table. Neither does
-        // harm: operations pass through moved tables.
+        // If this compare-and-set fails, another thread has advanced the root, or the root is still
+        // at an earlier table. Both are harmless, because operations continue from moved tables to
+        // later ones.
         let _ = self.root.compare_exchange(number, number + 1, SeqCst, SeqCst);
     }
 
@@ -242,8 +248,8 @@ impl ResizingMap {
             let done = match slot.status.load(SeqCst) {
                 EMPTY => slot.claim(EMPTY, CLOSED),
                 DELETED => slot.claim(DELETED, MOVED),
-                // The fault: an update that takes place now is not copied, but its slot is marked as moved
-                // nevertheless.
+                // This is the fault: an update that takes place at this point is not copied, but
+                // its slot is marked as moved nevertheless.
                 STORED if self.fault == Some(Fault::Migrate) || slot.claim(STORED, UPDATING) => {
                     self.store(next, slot.key.load(SeqCst), slot.datum.load(SeqCst), true);
                     slot.status.store(MOVED, SeqCst);

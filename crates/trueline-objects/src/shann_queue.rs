@@ -1,24 +1,27 @@
 //! Shann, Huang and Chen's array-based queue.
 //!
-//! C.-H. Shann, T.-L. Huang and C. Chen, *A practical nonblocking queue algorithm using compare-and-swap* (2000). Lowe,
-//! *Testing for linearizability* (2016), section 8, finds two errors in it that R. Colvin and L. Groves, *Formal
-//! verification of an array-based nonblocking queue* (2005), had found by proof.
+//! C.-H. Shann, T.-L. Huang and C. Chen, *A practical nonblocking queue algorithm using
+//! compare-and-swap* (2000). Lowe, *Testing for linearizability* (2016), section 8, finds two
+//! errors in the algorithm by testing. R. Colvin and L. Groves, *Formal verification of an
+//! array-based nonblocking queue* (2005), had found both errors by proof.
 //!
-//! A ring of words, each with an optional value and a counter of its changes; *front* and *rear* count the values that
-//! were dequeued and enqueued. To enqueue, read rear and its slot. If the slot is free, fill it and advance rear. If it
-//! is not free, another thread has filled it and not yet advanced rear; advance rear for it and retry. Dequeue does the
-//! corresponding steps at the front.
+//! The queue is a ring of slots: words, each with an optional value and a counter of its changes.
+//! *Front* and *rear* count the values that were dequeued and enqueued. To enqueue, read rear and
+//! its slot. If the slot is free, fill it and advance rear. If it is not free, another thread has
+//! filled it but has not advanced rear yet; advance rear for that thread and retry. Dequeue does
+//! the corresponding steps at the front.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::StaleSlot`] | the slot is read before the test whether the queue is full or empty: a counter is advanced because of a slot that has changed since, past a value or past an empty slot | `enqueue(1)` returns; `dequeue` → none, and 1 is lost or dequeued late; or an operation never returns |
+//! | [`Fault::StaleSlot`] | enqueue reads the slot before it tests whether the queue is full, and dequeue before it tests whether the queue is empty; if the slot changes between the read and the test, enqueue advances rear past an empty slot, or dequeue advances front past a value | `enqueue(1)` returns; `dequeue` → none, and 1 is lost or dequeued late; or an operation never returns |
 //!
 //! The correct version reads the slot again before it advances a counter for another thread: the slot's own counter
 //! shows whether the slot has changed.
 //!
-//! In the original, operations wait while the queue is full or empty ([`Mode::Partial`]). The fault may then show as a
-//! history that is not linearizable or as an operation that never returns. If dequeue also does not help to advance the
-//! front ([`Mode::PartialWithoutHelp`]), it shows as an operation that never returns. With [`Mode::Total`], operations
+//! In the paper, operations wait while the queue is full or empty ([`Mode::Partial`]). The fault
+//! may then show up as a history that is not linearizable or as an operation that never returns.
+//! If, in addition, dequeue does not help to advance the front ([`Mode::PartialWithoutHelp`]), the
+//! fault always shows up as an operation that never returns. With [`Mode::Total`], operations
 //! return instead of waiting.
 
 use trueline::primitives::Ordering::SeqCst;
@@ -29,18 +32,19 @@ use crate::slot::{Item, Slot};
 /// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Does not read the slot again before advancing a counter for another thread.
+    /// An operation does not read the slot again before it advances a counter for another thread.
     StaleSlot,
 }
 
 /// The behavior of operations when the queue is full or empty.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mode {
-    /// Return `false` or `None`.
+    /// Operations do not wait: enqueue returns `false`, and dequeue returns `None`.
     Total,
-    /// Wait.
+    /// Operations wait.
     Partial,
-    /// Wait; in addition, dequeue waits for other threads to advance the front, instead of helping them.
+    /// Operations wait. In addition, a dequeue does not help another thread to advance the front,
+    /// but waits until that thread has advanced it.
     PartialWithoutHelp,
 }
 
@@ -65,7 +69,7 @@ pub struct ShannQueue {
 }
 
 impl ShannQueue {
-    /// Creates an empty queue with room for `capacity` values, at least one.
+    /// Creates an empty queue with room for `capacity` values. A capacity of 0 is treated as 1.
     pub fn new(capacity: usize, mode: Mode) -> Self {
         Self::faulty(capacity, mode, None)
     }
@@ -80,10 +84,12 @@ impl ShannQueue {
         &self.slots[(count % self.slots.len() as u64) as usize]
     }
 
-    /// Adds a value at the end. If the queue is full, returns `false` with [`Mode::Total`], and waits otherwise.
+    /// Adds a value at the end. If the queue is full, the call returns `false` in [`Mode::Total`],
+    /// and waits in the other modes.
     ///
     /// # Panics
-    /// Panics if the value is not below `u32::MAX`, because it shares a word with a counter.
+    /// Panics if the value is not below `u32::MAX`, because the slot stores the value and a counter
+    /// in one word.
     pub fn enqueue(&self, value: u64) -> bool {
         let value = Item::fit(value);
         loop {
@@ -108,8 +114,8 @@ impl ShannQueue {
         }
     }
 
-    /// Removes and returns the value at the front. If the queue is empty, returns `None` with [`Mode::Total`], and
-    /// waits otherwise.
+    /// Removes and returns the value at the front. If the queue is empty, the call returns `None`
+    /// in [`Mode::Total`], and waits in the other modes.
     pub fn dequeue(&self) -> Option<u64> {
         loop {
             let front = self.front.load(SeqCst);
@@ -136,12 +142,12 @@ impl ShannQueue {
     }
 
     fn advance(&self, counter: &AtomicU64, from: u64) {
-        // If this fails, another thread has already advanced the counter.
+        // If the compare-and-set fails, another thread has already advanced the counter.
         let _ = counter.compare_exchange(from, from + 1, SeqCst, SeqCst);
     }
 
-    /// Returns whether the slot still has the item that was read before the queue was found to be neither full nor
-    /// empty.
+    /// Returns whether the slot still contains `item`. The caller must have read `item` from the
+    /// slot before it tested whether the queue is full or empty.
     fn is_unchanged(&self, count: u64, item: Item) -> bool {
         self.fault == Some(Fault::StaleSlot) || self.slot(count).load() == item
     }

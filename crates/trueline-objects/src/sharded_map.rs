@@ -2,19 +2,20 @@
 //!
 //! Lowe, *Testing for linearizability* (2016), section 8.
 //!
-//! Each shard has a lock for writers and a table with open addressing. A slot has a status, a key and a datum; a
-//! special datum means that the key has no value. To put a new key, set the key and the datum, then the status, which
-//! publishes all three. To update or delete a key, set its datum in a single store. Readers find the slot and read the
-//! datum once. A table that is too full is copied to a larger one, which is then published; the old table no longer
-//! changes, so a reader that still uses it began before the publication.
+//! Each shard has a lock for writers and a table with open addressing. A slot has a status, a key
+//! and a datum; a special datum means that the key has no value. To put a new key, set the key and
+//! the datum, then the status, which publishes all three. To update or delete a key, set its datum
+//! in a single store. Readers find the slot and read the datum once. A table that is too full is
+//! copied to a larger one, which is then published; the old table no longer changes. A reader that
+//! still uses the old table began before the publication, so it may return an old value.
 //!
-//! The faulty versions store separately whether a key is present (in the status) and its value (in the datum), so that
-//! an update takes two stores and a read takes two loads:
+//! The faulty versions store the presence of a key (in the status) separately from its value (in
+//! the datum), so that an update takes two stores and a read takes two loads:
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::EarlyStatus`] | update sets the status first: a reader returns the datum that was deleted | `update(k, 1)`, `delete(k)` return; `update(k, 2)` is called; `get(k)` → 1 |
-//! | [`Fault::LateStatus`] | update sets the datum first, which also fails: a reader that saw the status before the delete returns the new datum, and a later reader does not find the key | `update(k, 1)` returns; `get(k)` is called, `delete(k)` returns, `update(k, 2)` is called; the `get(k)` → 2, the next `get(k)` → none |
+//! | [`Fault::EarlyStatus`] | update sets the status before the datum: between the two stores, a reader returns the datum that was deleted | `update(k, 1)`, `delete(k)` return; `update(k, 2)` is called; `get(k)` → 1 |
+//! | [`Fault::LateStatus`] | update sets the datum before the status: a reader that loaded the status before the delete returns the new datum, and a later reader does not find the key | `update(k, 1)` returns; `get(k)` is called, `delete(k)` returns, `update(k, 2)` is called; the `get(k)` → 2, the next `get(k)` → none |
 
 use std::sync::OnceLock;
 
@@ -26,15 +27,17 @@ use crate::hash::Hash;
 /// A fault of a map.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Stores presence and value separately, and sets the status first.
+    /// An update stores the presence of the key (in the status) before it stores the value (in the
+    /// datum).
     EarlyStatus,
-    /// Stores presence and value separately, and sets the datum first.
+    /// An update stores the value (in the datum) before it stores the presence of the key (in the
+    /// status).
     LateStatus,
 }
 
 const EMPTY: u32 = 0;
 const STORED: u32 = 1;
-/// Used only by the faulty versions.
+/// The status of a deleted key. Only the faulty versions use it.
 const DELETED: u32 = 2;
 
 /// The datum of a key that has no value.
@@ -74,7 +77,7 @@ impl Table {
 
 #[derive(Debug)]
 struct Shard {
-    /// Number of slots with a key in the current table. Writers hold this lock.
+    /// The lock of the writers. It contains the number of slots with a key in the current table.
     used: Mutex<usize>,
     /// The tables, each twice as large as the previous one.
     tables: [OnceLock<Table>; 24],
@@ -140,16 +143,17 @@ impl ShardedMap {
     /// Sets the value of a key.
     ///
     /// # Panics
-    /// Panics if the value is `u64::MAX`, which stands for no value.
+    /// Panics if the value is `u64::MAX`, which represents a missing value.
     pub fn update(&self, key: u64, value: u64) {
         let shard = self.shard(key);
         self.put(shard, &mut shard.used.lock(), key, value);
     }
 
-    /// Sets the value of a key if it has none, and returns its current value.
+    /// Sets the value of a key if the key has no value, and returns the value that the key has
+    /// afterward.
     ///
     /// # Panics
-    /// Panics if the key has no value and `value` is `u64::MAX`, which stands for no value.
+    /// Panics if the key has no value and `value` is `u64::MAX`, which represents a missing value.
     pub fn get_or_else_update(&self, key: u64, value: u64) -> u64 {
         if let Some(present) = self.get(key) {
             return present;
@@ -204,8 +208,8 @@ impl ShardedMap {
         }
     }
 
-    /// Publishes a larger table with the same entries, and returns their number. The caller must hold the writers'
-    /// lock.
+    /// Publishes a larger table with the same entries, and returns the number of entries. The
+    /// caller must hold the writers' lock.
     fn grow(&self, shard: &Shard) -> usize {
         let old = shard.table();
         let next = shard.present.load(SeqCst) + 1;

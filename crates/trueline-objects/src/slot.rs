@@ -1,4 +1,4 @@
-//! Slots with a counter of their changes.
+//! Slots that count how often they have changed.
 
 use std::fmt;
 
@@ -19,15 +19,17 @@ impl Item {
     /// Panics if the value is not below `u32::MAX`.
     #[track_caller]
     pub(crate) fn fit(value: u64) -> u32 {
-        u32::try_from(value).ok().filter(|value| *value < u32::MAX).expect("the value fits a slot")
+        u32::try_from(value).ok().filter(|value| *value < u32::MAX).expect("the value must be below `u32::MAX`")
     }
 
-    /// The content of the slot after `value` has replaced this item.
+    /// Returns the content that the slot has after its value was replaced by `value`. The new
+    /// counter is the old one plus 1.
     pub(crate) fn replaced_by(self, value: Option<u32>) -> Self {
         Self { value, counter: self.counter.wrapping_add(1) }
     }
 
-    /// Stores no value as 0, and a value `v` as `v + 1`.
+    /// Packs the item into a word. The upper half is 0 if there is no value, and `v + 1` for a
+    /// value `v`; the lower half is the counter.
     fn pack(self) -> u64 {
         u64::from(self.value.map_or(0, |value| value + 1)) << 32 | u64::from(self.counter)
     }
@@ -46,7 +48,8 @@ impl Slot {
         Item::unpack(self.0.load(SeqCst))
     }
 
-    /// Replaces the content of the slot by compare-and-set if it equals `expected`.
+    /// If the content of the slot equals `expected`, replaces the value and increments the counter,
+    /// in one compare-and-set. Returns whether the content was equal.
     pub(crate) fn replace(&self, expected: Item, value: Option<u32>) -> bool {
         self.0.compare_exchange(expected.pack(), expected.replaced_by(value).pack(), SeqCst, SeqCst).is_ok()
     }

@@ -1,17 +1,18 @@
 //! A lock-free hash set in a single list.
 //!
-//! O. Shalev and N. Shavit, *Split-ordered lists: lock-free extensible hash tables* (2003); Herlihy and Shavit, *The
-//! Art of Multiprocessor Programming*, section 13.3. This set takes the place of the `concurrent_unordered_set` of
-//! Intel's Threading Building Blocks, `TBB` in Horn and Kroening, *Faster linearizability checking via
-//! P-compositionality* (2015), table 1. They test it with insert, contains and empty; it has no concurrent remove.
+//! O. Shalev and N. Shavit, *Split-ordered lists: lock-free extensible hash tables* (2003); Herlihy
+//! and Shavit, *The Art of Multiprocessor Programming*, section 13.3. This set replaces the
+//! `concurrent_unordered_set` of Intel's Threading Building Blocks, which is `TBB` in Horn and
+//! Kroening, *Faster linearizability checking via P-compositionality* (2015), table 1. The paper
+//! tests insert, contains and empty; there is no concurrent remove.
 //!
-//! All items are in one [`LockFreeList`], sorted by the reversed bits of their hashes. A bucket is a node in the list
-//! where walks start, created on demand; when the number of buckets doubles, each bucket splits into two without moving
-//! any item.
+//! All items are in one [`LockFreeList`], sorted by the reversed bits of their hashes. A bucket is
+//! a node in the list from which searches start. Buckets are created on demand. When the number of
+//! buckets doubles, each bucket splits into two, and no item is moved.
 //!
 //! | version | difference | example history |
 //! |---|---|---|
-//! | [`SplitOrderedSet::preloaded`] | nothing: the set contains an item before the history begins, which a specification that begins with an empty set rejects | `contains(5)` → true |
+//! | [`SplitOrderedSet::preloaded`] | the set is correct, but contains an item before the history begins; a specification that begins with an empty set rejects this | `contains(5)` → true |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU32, AtomicUsize};
@@ -20,9 +21,9 @@ use crate::arena::NULL;
 use crate::hash::Hash;
 use crate::lock_free_list::LockFreeList;
 
-/// Maximum number of buckets.
+/// The maximum number of buckets.
 const BUCKETS: usize = 64;
-/// Average number of items in a bucket above which the number of buckets doubles.
+/// The number of buckets doubles when the average number of items in a bucket exceeds this limit.
 const LOAD: usize = 2;
 
 /// A lock-free hash set without removal.
@@ -40,7 +41,7 @@ pub struct SplitOrderedSet {
     list: LockFreeList,
     /// The node of each bucket; [`NULL`] until the bucket is created.
     buckets: [AtomicU32; BUCKETS],
-    /// Number of buckets in use.
+    /// The number of buckets in use.
     in_use: AtomicUsize,
     items: AtomicUsize,
 }
@@ -70,7 +71,7 @@ impl SplitOrderedSet {
             let items = self.items.fetch_add(1, SeqCst) + 1;
             let in_use = self.in_use.load(SeqCst);
             if items > LOAD * in_use && in_use < BUCKETS {
-                // If this fails, another thread has doubled the number of buckets.
+                // If the compare-and-set fails, another thread has doubled the number of buckets.
                 let _ = self.in_use.compare_exchange(in_use, in_use * 2, SeqCst, SeqCst);
             }
         }
@@ -83,8 +84,8 @@ impl SplitOrderedSet {
         self.list.contains_from(self.bucket(hash), Self::key(hash), item)
     }
 
-    /// Returns whether the set is empty. Nothing is ever removed, so if a walk finds no item, the set was empty when
-    /// the walk began.
+    /// Returns whether the set is empty. Items are never removed. So if a walk through the list
+    /// finds no item, the set was empty when the walk began.
     pub fn is_empty(&self) -> bool {
         !self.list.any(|key| key & 1 == 1)
     }
@@ -99,13 +100,14 @@ impl SplitOrderedSet {
         self.make_bucket((hash % in_use as u64) as usize)
     }
 
-    /// Returns the node of a bucket, which is created if it does not exist.
+    /// Returns the node of a bucket. Creates the node if it does not exist.
     fn make_bucket(&self, bucket: usize) -> u32 {
         let made = self.buckets[bucket].load(SeqCst);
         if made != NULL {
             return made;
         }
-        // The parent is the bucket that this one was split from: the number without its highest bit.
+        // The parent is the bucket from which this bucket was split. Its number is the number of
+        // this bucket without the highest bit that is set.
         let parent = self.make_bucket(bucket & !(1 << bucket.ilog2()));
         let (node, _) = self.list.add_from(parent, (bucket as u64).reverse_bits(), 0);
         self.buckets[bucket].store(node, SeqCst);

@@ -1,10 +1,12 @@
 //! Treiber's stack.
 //!
-//! R. K. Treiber, *Systems programming: coping with parallelism* (1986). A correct baseline in Lowe, *Testing for
-//! linearizability* (2016), and `t-stack` in the experiments of Round-Up.
+//! R. K. Treiber, *Systems programming: coping with parallelism* (1986). This stack is a correct
+//! baseline in Lowe, *Testing for linearizability* (2016), and is `t-stack` in the experiments of
+//! Round-Up.
 //!
-//! A linked list. To push, link a new node to the top one and swing the top to the new node; to pop, swing the top to
-//! the node below. The top carries a tag that grows with each change, so that nodes can be reused.
+//! The stack is a linked list. To push, link a new node to the top one and swing the top to the new
+//! node; to pop, swing the top to the node below. The top carries a tag that grows with each
+//! change, so that nodes can be reused.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
@@ -20,7 +22,7 @@ use crate::link::{Tagged, TaggedLink};
 /// A fault of a stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Reuses nodes without tags.
+    /// Nodes are reused, but links have no tag that grows.
     Aba,
 }
 
@@ -89,7 +91,8 @@ impl TreiberStack {
         }
     }
 
-    /// Returns a link to `node` that replaces `old`, with the next tag.
+    /// Returns the link that replaces the link `old`. It leads to `node`, and its tag is the one
+    /// after the tag of `old`.
     fn after(&self, old: Tagged, node: u32) -> Tagged {
         let tag = if self.fault == Some(Fault::Aba) { 0 } else { old.tag.wrapping_add(1) };
         Tagged { node, tag }

@@ -1,7 +1,8 @@
-//! Replaces `core` in a crate that `cargo trueline` instruments: all of `core`, with the atomics of `trueline-sync`.
+//! Replaces `core` in a crate that `cargo trueline` instruments. Contains all of `core`, except
+//! that the atomics are those of `trueline-sync`.
 //!
-//! Each replaced name is listed explicitly: if both were glob imports, the name of `core` would win, and nothing would
-//! be instrumented.
+//! Each replaced name is imported explicitly, because an explicit import takes precedence over a glob import. If both
+//! crates were glob imported, the names of `core` would win, and nothing would be instrumented.
 #![no_std]
 
 pub use ::core::*;
@@ -14,7 +15,7 @@ pub mod sync {
         //! `core::sync::atomic`.
         pub use ::core::sync::atomic::*;
 
-        #[expect(deprecated, reason = "crates use them")]
+        #[expect(deprecated, reason = "instrumented crates may use these names")]
         pub use trueline_sync::sync::atomic::{ATOMIC_BOOL_INIT, ATOMIC_ISIZE_INIT, ATOMIC_USIZE_INIT, spin_loop_hint};
         pub use trueline_sync::sync::atomic::{AtomicBool, AtomicPtr, fence};
         #[cfg(target_has_atomic = "8")]

@@ -1,15 +1,16 @@
-//! Replaces `std` in a crate that `cargo trueline` instruments: all of `std`, with the atomics, locks and threads of
-//! `trueline-sync`.
+//! Replaces `std` in a crate that `cargo trueline` instruments. Contains all of `std`, except that
+//! the atomics, locks and threads are those of `trueline-sync`.
 //!
-//! Each replaced name is listed explicitly: if both were glob imports, the name of `std` would win, and nothing would
-//! be instrumented.
+//! Each replaced name is imported explicitly, because an explicit import takes precedence over a glob import. If both
+//! crates were glob imported, the names of `std` would win, and nothing would be instrumented.
 
 pub use ::std::*;
 
 pub use trueline_sync::thread_local;
 
 pub mod prelude {
-    //! `std::prelude`. Newer compilers take the macros that every crate has from here, older ones from the root.
+    //! `std::prelude`. Some macros are in scope in every crate: newer compilers take these macros
+    //! from this module, and older compilers take them from the crate root.
     pub use ::std::prelude::*;
 
     macro_rules! with_thread_local {
@@ -30,7 +31,7 @@ pub mod sync {
     //! `std::sync`.
     pub use ::std::sync::*;
 
-    #[expect(deprecated, reason = "crates use it")]
+    #[expect(deprecated, reason = "instrumented crates may use this name")]
     pub use trueline_sync::sync::ONCE_INIT;
     pub use trueline_sync::sync::{
         Barrier, BarrierWaitResult, Condvar, LazyLock, Mutex, MutexGuard, Once, OnceLock, OnceState, RwLock,
@@ -59,6 +60,6 @@ pub mod thread {
         AccessError, Builder, JoinHandle, LocalKey, Scope, ScopedJoinHandle, Thread, ThreadId, current, park,
         park_timeout, scope, sleep, spawn, yield_now,
     };
-    #[expect(deprecated, reason = "crates use them")]
+    #[expect(deprecated, reason = "instrumented crates may use these names")]
     pub use trueline_sync::thread::{park_timeout_ms, sleep_ms};
 }

@@ -10,11 +10,14 @@ use std::time::Instant;
 
 /// Ends threads that are stuck in an object. Rust cannot interrupt a thread, so the primitives check for cancellation.
 ///
-/// A thread that has [entered](Self::enter) a cancellation is ended at its next access to a primitive, at its next
-/// [`spin_hint`](crate::primitives::spin_hint), or while it waits for a [`Mutex`](crate::primitives::Mutex) or on a
-/// [`Condvar`](crate::primitives::Condvar). It unwinds with a private payload, without a message, up to the call of
-/// [`catch_cancelled`] that the harness has put around the operation; guards are dropped on the way. The operation has
-/// not returned: it is pending, and may have taken effect in part, so the object must no longer be used.
+/// After [`cancel`](Self::cancel) is called, each thread that has [entered](Self::enter) the
+/// cancellation is ended: at its next access to a primitive, at its next
+/// [`spin_hint`](crate::primitives::spin_hint), or while it waits for a
+/// [`Mutex`](crate::primitives::Mutex) or on a [`Condvar`](crate::primitives::Condvar). The thread
+/// unwinds with a private payload, without a message, up to the call of [`catch_cancelled`] that
+/// the harness has put around the operation; guards are dropped on the way. The operation that was
+/// ended is pending: it has not returned, and may have taken effect in part. So the object must no
+/// longer be used.
 ///
 /// A thread that blocks or loops without using the primitives cannot be ended, and neither can a thread that is already
 /// unwinding. A program that is built with `panic = "abort"` aborts.
@@ -43,7 +46,7 @@ pub struct Cancellation {
 #[derive(Default)]
 struct Shared {
     cancelled: AtomicBool,
-    /// The threads that have entered, which a cancellation wakes.
+    /// The threads that have entered this cancellation. [`Cancellation::cancel`] wakes them.
     inside: Mutex<Vec<Arc<Sleeper>>>,
 }
 
@@ -55,8 +58,9 @@ impl Drop for Shared {
     }
 }
 
-/// The number of existing cancellations that are canceled. While it is 0, which is nearly always, a schedule point
-/// costs one load of this number, and checks nothing else.
+/// The number of existing cancellations whose [`cancel`](Cancellation::cancel) has been called.
+/// While it is 0, which is nearly always, a schedule point costs one load of this number, and
+/// checks nothing else.
 static CANCELLED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -65,30 +69,32 @@ thread_local! {
 }
 
 impl Cancellation {
-    /// Creates a cancellation that is not canceled.
+    /// Creates a cancellation, which ends threads only after [`cancel`](Self::cancel) is called.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Ends the threads that have entered. This cannot be undone.
+    /// Ends the threads that have [entered](Self::enter) this cancellation. This cannot be undone.
     pub fn cancel(&self) {
         if !self.shared.cancelled.swap(true, Ordering::SeqCst) {
             CANCELLED.fetch_add(1, Ordering::SeqCst);
         }
         for sleeper in lock(&self.shared.inside).iter() {
-            // Locking `notified` ensures that the thread is not between its check and its sleep.
+            // Locking `notified` ensures that the thread is not between its check for cancellation
+            // and its sleep.
             drop(lock(&sleeper.notified));
             sleeper.changed.notify_one();
         }
     }
 
-    /// Returns whether it is canceled.
+    /// Returns whether [`cancel`](Self::cancel) has been called.
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Returns the threads inside that wait: on a condition variable without having been notified, or for a mutex that
-    /// was held when they last tried to lock it.
+    /// Returns the threads that have entered this cancellation and are waiting. Such a thread waits
+    /// on a condition variable and was not notified, or waits for a mutex and failed to lock it at
+    /// its last attempt.
     fn waiting(&self) -> Vec<Waiting> {
         let inside = lock(&self.shared.inside);
         let tries = |sleeper: &Arc<Sleeper>| sleeper.tries.load(Ordering::SeqCst);
@@ -134,14 +140,16 @@ impl fmt::Debug for Cancellation {
 
 /// Detects whether the threads inside a [`Cancellation`] are deadlocked.
 ///
-/// A thread that waits for a mutex tries to lock it again and again, and for a moment after it has succeeded, it still
-/// counts as waiting. So observing the threads twice is not enough. Suppose that all threads are in the same waits at
-/// three observations, and that each thread that waits for a mutex has failed to lock it between the first and the
-/// second observation, and again between the second and the third:
-/// - Between the first and the second observation, no thread has locked the mutex that it waits for, because it tried
-///   again later. So all threads did nothing but wait: none has released a mutex or notified another thread.
-/// - During this time, each of these mutexes was held by one of these threads, which do not release it, or by a thread
-///   that has ended.
+/// A thread that waits for a mutex tries to lock it again and again. For a moment after it has
+/// locked the mutex, the thread still counts as waiting, so observing the threads twice is not
+/// enough. Suppose that all threads are in the same waits at three observations, and that each
+/// thread that waits for a mutex has failed to lock it between the first and the second
+/// observation, and again between the second and the third:
+/// - Between the first and the second observation, no thread has locked the mutex that it waits
+///   for, because each of these threads tried to lock its mutex again later. So all threads only
+///   waited: no thread has released a mutex or notified another thread.
+/// - During this time, each of these mutexes was held. Its holder is one of these threads, which
+///   does not release the mutex while it waits, or is a thread that has ended.
 ///
 /// So no wait ends, unless a thread outside of the cancellation ends it.
 #[derive(Debug, Default)]
@@ -151,8 +159,9 @@ pub struct DeadlockWatch {
 }
 
 impl DeadlockWatch {
-    /// Observes the threads once more, and returns whether they are deadlocked. `busy` is the number of threads that
-    /// had neither ended nor were waiting at a meeting of all threads, counted before this call.
+    /// Observes the threads once more, and returns whether they are deadlocked. `busy` is the
+    /// number of threads that have not ended and do not wait at a barrier that all threads must
+    /// reach. The caller counts them before this call.
     pub fn look(&mut self, cancellation: &Cancellation, busy: usize) -> bool {
         let now = cancellation.waiting();
         if busy == 0 || now.len() < busy {
@@ -173,11 +182,12 @@ impl DeadlockWatch {
 #[derive(Debug)]
 struct Waiting {
     thread: usize,
-    /// The number of its wait.
+    /// The number of the wait; see [`Sleeper::sleeps`].
     sleep: u64,
-    /// Whether it waits for a mutex.
+    /// Whether the observed thread waits for a mutex.
     is_locking: bool,
-    /// The number of failed attempts to lock a mutex, read before and after the rest of the observation.
+    /// The number of failed attempts to lock a mutex. `tries_before` is loaded before the other
+    /// fields are observed, and `tries_after` after them.
     tries_before: u64,
     tries_after: u64,
 }
@@ -186,9 +196,10 @@ fn are_same_waits(before: &[Waiting], now: &[Waiting]) -> bool {
     before.iter().map(|one| (one.thread, one.sleep)).eq(now.iter().map(|one| (one.thread, one.sleep)))
 }
 
-/// Returns whether both observations are of the same waits, and each thread that waits for a mutex has begun another
-/// attempt since, which failed. Two more attempts are required, because the first of them may have begun before the
-/// earlier observation.
+/// Returns whether both observations show the same waits, and whether each thread that waits for a
+/// mutex has failed to lock it since the observation `before`. Only attempts that began after
+/// `before` count. One attempt may have been under way during the observation `before`, so this
+/// function requires two more failed attempts.
 fn tried_in_vain(before: &[Waiting], now: &[Waiting]) -> bool {
     let has_tried = |(before, now): (&Waiting, &Waiting)| {
         !now.is_locking || now.tries_before >= before.tries_after.saturating_add(2)
@@ -196,7 +207,7 @@ fn tried_in_vain(before: &[Waiting], now: &[Waiting]) -> bool {
     are_same_waits(before, now) && before.iter().zip(now).all(has_tried)
 }
 
-/// Keeps a thread inside the [`Cancellation`] that it has entered.
+/// Keeps a thread inside the [`Cancellation`] that it has entered, until dropped.
 #[derive(Debug)]
 pub struct Cancellable {
     entered: Cancellation,
@@ -227,18 +238,20 @@ impl fmt::Display for Cancelled {
 
 impl std::error::Error for Cancelled {}
 
-/// Runs `operation`, and catches its cancellation by a [`Cancellation`]. Panics pass through.
+/// Runs `operation`, and catches the panic by which a [`Cancellation`] ends the operation. Other
+/// panics are not caught.
 ///
 /// # Errors
 /// Returns an error if the operation was canceled.
 pub fn catch_cancelled<R>(operation: impl FnOnce() -> R) -> Result<R, Cancelled> {
-    // Only the object can be observed in a half-finished state, and it must no longer be used: see `Cancellation`.
+    // A cancellation can leave only the object in an inconsistent state, and the object must no
+    // longer be used: see `Cancellation`.
     catch_unwind(AssertUnwindSafe(operation)).map_err(|payload: Box<dyn Any + Send>| {
         payload.downcast::<Cancelled>().map_or_else(|panic| resume_unwind(panic), |cancelled| *cancelled)
     })
 }
 
-/// Returns whether any cancellation is canceled.
+/// Returns whether [`cancel`](Cancellation::cancel) of any existing cancellation has been called.
 #[inline]
 pub(crate) fn any() -> bool {
     CANCELLED.load(Ordering::Relaxed) != 0
@@ -269,14 +282,14 @@ pub(crate) fn end(cancelled: Cancelled) -> ! {
     resume_unwind(Box::new(cancelled))
 }
 
-/// A thread that sleeps until it is notified or canceled. Each thread has one `Sleeper`, since it sleeps in one place
-/// at a time.
+/// A thread that sleeps until it is notified or canceled. Each thread has one `Sleeper`, since it
+/// waits for one thing at a time.
 #[derive(Default, Debug)]
 pub(crate) struct Sleeper {
     notified: Mutex<bool>,
     changed: Condvar,
-    /// Odd while the thread waits for a mutex, or for a notification without a time limit. Each wait has its own
-    /// number.
+    /// This number is odd while the thread waits for a mutex, or waits for a notification without a
+    /// time limit; otherwise, it is even. Each wait has its own number.
     sleeps: AtomicU64,
     /// Whether the thread waits for a mutex.
     is_locking: AtomicBool,
@@ -319,8 +332,8 @@ impl Sleeper {
         self.changed.notify_one();
     }
 
-    /// Sleeps until notified, and returns `true`, or until the deadline, and returns `false`. Returns an error if the
-    /// thread is canceled.
+    /// Sleeps until the thread is notified or the deadline is reached. Returns `true` if it was
+    /// notified, and `false` if it was not. Returns an error if the thread is canceled.
     pub(crate) fn sleep_until(&self, deadline: Option<Instant>) -> Result<bool, Cancelled> {
         if deadline.is_some() {
             return self.sleep(deadline);
@@ -357,8 +370,8 @@ pub(crate) fn sleeper() -> Arc<Sleeper> {
     SLEEPER.with(Arc::clone)
 }
 
-/// Locks `mutex`. No thread panics while it holds one of these locks, but a thread that was ended by force might have
-/// poisoned it.
+/// Locks `mutex`, even if it is poisoned. No thread panics while it holds such a mutex, but a thread
+/// that was ended by force might have poisoned the mutex.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -390,7 +403,7 @@ mod tests {
                 thread::yield_now();
             }
             cancellation.cancel();
-            thread.join().expect("it does not panic")
+            thread.join().expect("the thread does not panic")
         })
     }
 
@@ -444,6 +457,6 @@ mod tests {
     #[test]
     fn panics_pass_through() {
         let panic = catch_unwind(|| catch_cancelled(|| resume_unwind(Box::new("of its own"))));
-        assert_eq!(panic.expect_err("it panics").downcast_ref(), Some(&"of its own"));
+        assert_eq!(panic.expect_err("the operation panics").downcast_ref(), Some(&"of its own"));
     }
 }

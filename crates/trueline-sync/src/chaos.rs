@@ -32,8 +32,9 @@ use crate::world::{Access, World, relax};
 pub struct Chaos {
     one_in: usize,
     choices: Choices,
-    /// Whether the last wait ended early. In that case, the next one does not: a thread that checks its condition and
-    /// waits again really sleeps. Otherwise, repeated early wake-ups would hide that no thread notifies it.
+    /// Whether the last wait ended early. If it did, the next wait does not end early: a thread that checks its
+    /// condition and waits again really sleeps. Otherwise, repeated early wake-ups would hide that no other thread
+    /// notifies this thread.
     woke_early: Cell<bool>,
 }
 
@@ -46,7 +47,8 @@ impl Chaos {
         Self { one_in: one_in as usize, choices, woke_early: Cell::new(false) }
     }
 
-    /// Returns true at random, in one of `one_in` calls.
+    /// Returns true at random, on average in one of `one_in` calls. If `one_in` is 0, always
+    /// returns false.
     fn now(&self) -> bool {
         self.one_in != 0 && self.choices.below(self.one_in) == 0
     }

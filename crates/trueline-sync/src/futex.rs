@@ -2,10 +2,10 @@
 //! kernel.
 //!
 //! Such code waits by the system call `futex`, through the function `syscall` of the C library. In a program that
-//! `cargo trueline` builds, the function below replaces it. In a world that blocks threads, a task that would wait in
-//! the kernel waits in the world instead, because other tasks run on the same thread. All other calls are passed on to
-//! the kernel.
-#![expect(unsafe_code, reason = "a function that C calls, which calls the kernel")]
+//! `cargo trueline` builds, the function [`syscall`] of this module replaces the function of the C library. In a world
+//! that blocks threads, a task that would wait in the kernel waits in the world instead, because other tasks run on the
+//! same thread. All other calls are passed on to the kernel.
+#![expect(unsafe_code, reason = "`syscall` replaces a function of the C library, and calls the kernel")]
 
 use std::ffi::{c_int, c_long};
 use std::rc::Rc;
@@ -35,9 +35,10 @@ unsafe extern "C" {
 /// Replaces the function of the C library that calls the kernel.
 ///
 /// # Safety
-/// The conditions of the system call.
-// SAFETY: this function has the name and the effect of the one in the C library. That one is declared with a variable
-// number of arguments, but takes them in registers, and the last one on the stack, like this one.
+/// The caller must meet the conditions of the system call.
+// SAFETY: this function has the name and the effect of the function in the C library. The C library declares its
+// function with a variable number of arguments, but takes these arguments as this function does: in registers, and the
+// last one on the stack.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn syscall(
     number: c_long,
@@ -54,13 +55,13 @@ pub unsafe extern "C" fn syscall(
                 Ok(woken) if woken > 0 || second & OPERATION == WAIT || second & OPERATION == WAIT_BITSET => {
                     return woken;
                 }
-                // A thread of the operating system may wait for this word, too.
+                // Calls the kernel, too, because an operating-system thread may wait for this word.
                 Ok(_) => {}
                 Err(error) => return fail(error),
             }
         }
     }
-    // SAFETY: the caller keeps the promises of the system call.
+    // SAFETY: the caller meets the conditions of the system call.
     let result = unsafe { kernel(number, [first, second, third, fourth, fifth, sixth]) };
     if (-4095..0).contains(&result) { fail(c_int::try_from(-result).unwrap_or(EAGAIN)) } else { result }
 }
@@ -80,8 +81,8 @@ fn in_world(word: c_long, operation: c_long, value: c_long, timeout: c_long) -> 
     let world = world::current()?;
     let blocking = world.blocking()?;
     let pointer = std::ptr::with_exposed_provenance::<AtomicU32>(usize::try_from(word).ok()?);
-    // SAFETY: the caller of `futex` passes an aligned word that lives while it waits, and that other threads access
-    // atomically.
+    // SAFETY: the caller of `futex` passes the address of an aligned word. The word lives as long
+    // as the caller waits, and other threads access it atomically.
     let word = unsafe { pointer.as_ref() }?;
     let place = Place::of(word);
     let point = |name| world::point_of_std(Access::new(AccessKind::Update, place), Named::new(name, "futex"));
@@ -108,7 +109,8 @@ fn in_world(word: c_long, operation: c_long, value: c_long, timeout: c_long) -> 
     }
 }
 
-/// Returns whether a word that a task waits at has changed: a thread of the operating system may have changed it.
+/// Returns whether the word at `address`, at which a task waits, no longer has the value
+/// `expected`. An operating-system thread may have changed the word.
 fn has_changed(address: usize, expected: u32) -> bool {
     let pointer = std::ptr::with_exposed_provenance::<AtomicU32>(address);
     // SAFETY: this is called while the task waits, so the word is alive.
@@ -129,7 +131,7 @@ fn wake(blocking: &dyn Blocking, place: Place, most: c_long) -> c_long {
 /// Calls the kernel.
 ///
 /// # Safety
-/// The conditions of the system call.
+/// The caller must meet the conditions of the system call.
 #[cfg(target_arch = "x86_64")]
 unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
     let [first, second, third, fourth, fifth, sixth] = arguments;
@@ -157,7 +159,7 @@ unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
 /// Calls the kernel.
 ///
 /// # Safety
-/// The conditions of the system call.
+/// The caller must meet the conditions of the system call.
 #[cfg(target_arch = "aarch64")]
 unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
     let [first, second, third, fourth, fifth, sixth] = arguments;
@@ -179,7 +181,7 @@ unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
     result
 }
 
-/// Makes the linker include this module: `enter` calls this function.
+/// Makes the linker include this module, because `enter` calls this function.
 #[inline(never)]
 pub(crate) fn link() {
     std::hint::black_box(syscall as *const ());

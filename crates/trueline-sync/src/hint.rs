@@ -1,6 +1,7 @@
-//! The function of `std::hint` for threads that wait.
+//! A replacement for `std::hint::spin_loop`.
 
-/// Signals that this thread waits in a loop: `std::hint::spin_loop`, as a schedule point.
+/// Signals that this thread waits in a loop. Replaces `std::hint::spin_loop`, and is a schedule
+/// point.
 ///
 /// ```
 /// trueline_sync::hint::spin_loop();

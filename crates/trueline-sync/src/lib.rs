@@ -1,8 +1,8 @@
-//! Atomics, locks and threads with the signatures of `std`, whose schedule can be controlled.
+//! Atomics, locks and threads with the signatures of `std`, for programs whose schedule is controlled.
 //!
-//! Each type wraps the type of `std`, and has a *schedule point* before each access, which calls the
-//! [`World`](primitives::World) of its thread. Without a world, a schedule point is a load and a branch that is never
-//! taken. A world that explores schedules decides there which thread runs next.
+//! Each type wraps the type of `std` with the same name, and has a *schedule point* before each access. A schedule
+//! point calls the [`World`](primitives::World) of the current thread. Without a world, a schedule point is a load and
+//! a branch that is never taken. A world that explores schedules decides at each schedule point which thread runs next.
 //!
 //! - [`sync`], [`thread`] and [`hint`] have the names and signatures of `std`. In a crate that `cargo trueline test`
 //!   instruments, they replace those of `std` and `core`. They can also be used directly:
@@ -14,9 +14,11 @@
 //!   assert_eq!(tickets.fetch_add(1, Ordering::Relaxed), 0);
 //!   ```
 //!
-//! - [`primitives`] are for objects that are written to be tested by trueline. They can be canceled.
+//! - [`primitives`] are for objects that are written to be tested by trueline. A thread that uses
+//!   them can be canceled.
 //!
-//! This crate has no dependencies. Programs use it through `trueline`, which contains the worlds.
+//! This crate has no dependencies. Programs use it through `trueline`, which implements the worlds that explore
+//! schedules.
 
 mod cancel;
 mod chaos;

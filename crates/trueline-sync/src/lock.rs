@@ -82,8 +82,9 @@ impl Lock {
         tried
     }
 
-    /// Returns the actions before and after the release of the lock, to be dropped in this order. The caller's location
-    /// is where the lock is taken.
+    /// Returns two values whose destructors act before and after the release of the lock: drop the first before
+    /// releasing the lock, and the second after releasing it. The location of the caller is recorded as the place where
+    /// the lock was taken.
     #[track_caller]
     pub(crate) fn release(self) -> (BeforeRelease, Release) {
         let unlock = Access::new(AccessKind::Unlock, self.place);
@@ -91,8 +92,8 @@ impl Lock {
     }
 }
 
-/// Runs the schedule point before the release of a lock, when dropped. Its location is where the lock was taken,
-/// because the location of a drop is not available.
+/// Runs the schedule point before the release of a lock, when dropped. The schedule point reports the location where
+/// the lock was taken, because the location of a drop is not available.
 pub(crate) struct BeforeRelease {
     access: Access,
     lock: Lock,
@@ -117,7 +118,7 @@ impl Drop for BeforeRelease {
     }
 }
 
-/// Wakes the threads that wait for a lock, when dropped: after the release.
+/// Wakes the threads that wait for a lock, when dropped. It must be dropped after the release.
 pub(crate) struct Release(Place);
 
 impl Drop for Release {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// Steele, Lea and Flood's SplitMix64, for one thread.
+/// A random number generator for one thread: SplitMix64, by Steele, Lea and Flood.
 #[derive(Debug)]
 pub(crate) struct Choices {
     state: Cell<u64>,
@@ -19,14 +19,14 @@ impl Choices {
         mix(state)
     }
 
-    /// Returns a number below `bound`, which is not 0.
+    /// Returns a number below `bound`; `bound` must not be 0.
     pub(crate) fn below(&self, bound: usize) -> usize {
         let scaled = (u128::from(self.bits()) * bound as u128) >> 64;
-        usize::try_from(scaled).expect("the number is below a `usize`")
+        usize::try_from(scaled).expect("the number is below `bound`, which is a `usize`")
     }
 }
 
-/// Mixes the bits of `word`: each bit of the result depends on all of them.
+/// Mixes the bits of `word`: each bit of the result depends on all bits of `word`.
 pub(crate) fn mix(word: u64) -> u64 {
     let mut mixed = word;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -46,7 +46,7 @@ mod tests {
             for _ in 0..2000 {
                 seen[choices.below(bound)] = true;
             }
-            assert!(seen.into_iter().all(|seen| seen), "some number below {bound} never came");
+            assert!(seen.into_iter().all(|seen| seen), "some number below {bound} was never chosen");
         }
         assert!(Choices::new(3).below(usize::MAX) < usize::MAX);
     }

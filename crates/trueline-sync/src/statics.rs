@@ -26,7 +26,7 @@ struct Kept {
 }
 
 impl Statics {
-    /// Creates an empty store, for an exploration that begins.
+    /// Creates an empty store. Call it when an exploration begins.
     #[expect(clippy::new_without_default, reason = "a store belongs to one exploration, so it has no default")]
     pub fn new() -> Self {
         static SEGMENTS: OnceLock<Vec<Range<usize>>> = OnceLock::new();
@@ -54,7 +54,7 @@ impl Statics {
     }
 
     /// Restores all saved values. No task of the exploration may be running.
-    #[expect(clippy::iter_over_hash_type, reason = "each value has a place of its own")]
+    #[expect(clippy::iter_over_hash_type, reason = "each value is restored at its own place, in any order")]
     pub fn restore(&self) {
         for (place, Kept { value, restore }) in &*self.kept.borrow() {
             restore(place.address(), *value);

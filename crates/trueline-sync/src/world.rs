@@ -14,8 +14,8 @@ use crate::thread::Locals;
 /// The environment that threads run in: primitives consult it before each access to shared memory, at each random
 /// choice, and whenever a thread waits.
 ///
-/// A world belongs to one thread of the operating system; [`enter`] installs it there. It must not use the types of this
-/// crate itself.
+/// A world belongs to one operating-system thread; [`enter`] installs it there. An implementation must not use
+/// the types of this crate: their schedule points would call the world again.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -42,7 +42,7 @@ use crate::thread::Locals;
 /// flag.store(true, Ordering::SeqCst);
 /// flag.load(Ordering::SeqCst);
 /// drop(inside);
-/// flag.load(Ordering::SeqCst); // no longer seen
+/// flag.load(Ordering::SeqCst); // outside of the world: not counted
 /// assert_eq!(points.0.get(), 2);
 /// ```
 pub trait World {
@@ -52,13 +52,13 @@ pub trait World {
     /// Called where an operation of the object under test begins or ends: a schedule point outside of the code of the
     /// object.
     ///
-    /// A world that already has schedule points around operations can do nothing here.
+    /// A world that already has other schedule points around operations can override this method to do nothing.
     fn edge(&self) {
         self.point(Access::unknown());
     }
 
-    /// Returns whether the world wants its method [`saw`](Self::saw) to be called after accesses. The values that it
-    /// gets are exact only if one thread runs at a time.
+    /// Returns whether the method [`saw`](Self::saw) is called after accesses. The values that
+    /// `saw` receives are exact only if one thread runs at a time.
     fn is_watching(&self) -> bool {
         false
     }
@@ -68,7 +68,7 @@ pub trait World {
         let _ = seen;
     }
 
-    /// Returns a number below `bound`, which is not 0.
+    /// Returns a number below `bound`; `bound` is never 0.
     fn choose(&self, bound: usize) -> usize;
 
     /// Called when this thread cannot proceed until another thread has done something.
@@ -76,8 +76,9 @@ pub trait World {
         relax();
     }
 
-    /// Returns whether the wait on a condition variable that this thread is about to begin ends immediately, without a
-    /// notification: a spurious wake-up, which callers of `wait` must expect.
+    /// Called when this thread is about to wait on a condition variable. Returns whether the wait
+    /// ends immediately, without a notification. This is a spurious wake-up, which callers of
+    /// `wait` must expect.
     ///
     /// Not called if the world [blocks](Self::blocking) threads: such a world can return early from
     /// [`Blocking::block`].
@@ -87,13 +88,13 @@ pub trait World {
 
     /// Returns the scheduler that blocks and wakes threads, if this world has one.
     ///
-    /// If it returns `None`, mutexes and condition variables block threads of the operating system.
+    /// If it returns `None`, mutexes and condition variables block operating-system threads.
     fn blocking(&self) -> Option<&dyn Blocking> {
         None
     }
 
-    /// Returns the thread locals of the current task, if this world runs several tasks on one thread of the operating
-    /// system.
+    /// Returns the thread locals of the current task, if this world runs several tasks on one
+    /// operating-system thread.
     fn locals(&self) -> Option<Rc<Locals>> {
         None
     }
@@ -106,31 +107,34 @@ pub trait World {
 
 /// The part of a [`World`] that blocks threads and wakes them: a scheduler that runs one thread at a time.
 ///
-/// Since only one thread runs, no other thread can act between the last schedule point of a thread and its blocking. So
-/// wake-ups cannot be lost.
+/// Since only one thread runs, no other thread can act between the last schedule point of a thread
+/// and the moment when it blocks. So wake-ups cannot be lost.
 pub trait Blocking {
-    /// Lets other threads run until this thread is woken at `place`. It may return early: callers check their condition
-    /// again.
+    /// Lets other threads run until another thread wakes this thread at `place`, the primitive that
+    /// this thread waits for. This method may return early, so callers check their condition again.
     ///
     /// On a condition variable, an early return is a spurious wake-up.
     fn block(&self, place: Place);
 
     /// Like [`block`](Self::block), for a wait with a time limit. Returns whether the limit has expired.
     ///
-    /// Worlds do not measure time, so a time limit may expire before anything else happens, or after it. By default, it
-    /// has expired as soon as this thread runs again; when that is depends on the schedule, so other threads may have
-    /// done anything in the meantime. With this default, no thread is stuck because a notification is missing. No
-    /// outcome is lost if threads check their condition before they check the time, as
-    /// [`Condvar::wait_timeout_while`](crate::primitives::Condvar::wait_timeout_while) does, and if all threads are
-    /// notified. A single notification does not find this thread waiting, so it always goes to another thread. An
-    /// implementation that overrides this method must not let the thread sleep forever.
+    /// Worlds do not measure time, so a time limit may expire at any point of a schedule. By
+    /// default, this method does not block the thread, and reports that the limit has expired. The
+    /// schedule determines when the thread runs again, so other threads may have done anything in
+    /// the meantime. With this default, a missing notification never leaves the thread stuck. Two
+    /// conditions ensure that every outcome remains possible. First, threads check their condition
+    /// before they check the time, as
+    /// [`Condvar::wait_timeout_while`](crate::primitives::Condvar::wait_timeout_while) does.
+    /// Second, notifications go to all waiting threads: a notification of a single thread never
+    /// reaches this thread, because it is not blocked. An implementation that overrides this method
+    /// must not let the thread sleep forever.
     fn block_for_a_while(&self, place: Place) -> bool {
         let _ = place;
         true
     }
 
-    /// Like [`block`](Self::block), for a wait that something outside of the world may also end: `is_over` returns
-    /// whether it has.
+    /// Like [`block`](Self::block), for a wait that something outside of the world may also end:
+    /// `is_over` returns whether something outside has ended the wait.
     fn block_unless(&self, place: Place, is_over: Rc<dyn Fn() -> bool>) {
         let _ = is_over;
         self.block(place);
@@ -145,7 +149,8 @@ pub trait Blocking {
         0
     }
 
-    /// Returns the number of the task that [`spawn`](Self::spawn) starts next. It is the same in each execution.
+    /// Returns the number of the task that [`spawn`](Self::spawn) starts next. The number is the
+    /// same in each execution.
     fn next_task(&self) -> u64 {
         0
     }
@@ -159,7 +164,8 @@ pub trait Blocking {
     }
 }
 
-/// Identifies a primitive (an atomic, a mutex or a condition variable) by its address, as long as it is not moved.
+/// Identifies a primitive (such as an atomic, a mutex or a condition variable) by its address, as
+/// long as the primitive is not moved.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Place(usize);
 
@@ -182,8 +188,8 @@ pub struct Access {
     pub kind: AccessKind,
     /// The primitive; `None` if it is unknown.
     pub place: Option<Place>,
-    /// A second primitive that is accessed in the same step: the condition variable that a thread begins to wait on as
-    /// it releases a mutex.
+    /// A second primitive that is accessed in the same step, such as the condition variable that a
+    /// thread begins to wait on when it releases a mutex.
     pub other: Option<Place>,
 }
 
@@ -209,15 +215,16 @@ pub enum AccessKind {
     Load,
     /// An atomic is written.
     Store,
-    /// An atomic is read and perhaps written.
+    /// An atomic is read and perhaps written. Accesses to other primitives that have no kind of
+    /// their own, such as joining a thread, are also of this kind.
     Update,
-    /// A mutex is taken, as soon as it is free.
+    /// A thread locks a mutex; if the mutex is not free, the thread waits until it is.
     Lock,
-    /// A mutex is taken if it is free.
+    /// A thread locks a mutex if the mutex is free, without waiting.
     TryLock,
     /// A mutex is released.
     Unlock,
-    /// A mutex is released, and its thread begins to wait on a condition variable.
+    /// A mutex is released, and the thread that held it begins to wait on a condition variable.
     Wait,
     /// Threads that wait on a condition variable are woken.
     Notify,
@@ -238,7 +245,7 @@ pub struct Seen {
     pub value_kind: ValueKind,
     /// The type of the primitive, such as `AtomicBool`; empty for the types of [`primitives`](crate::primitives).
     pub type_name: &'static str,
-    /// The place in the source code.
+    /// The place of the access in the source code.
     pub location: &'static Location<'static>,
 }
 
@@ -267,7 +274,8 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// Returns the name of an access to a type of [`primitives`](crate::primitives), whose type is not reported.
+    /// Returns the parts for an access with this name to a primitive of
+    /// [`primitives`](crate::primitives). The type of the primitive is not reported.
     pub(crate) const fn plain(name: &'static str) -> Self {
         Self::new(name, "")
     }
@@ -321,7 +329,8 @@ pub struct Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         IN_WORLD.set(self.before.is_some());
-        // If the guard is in a thread-local, `WORLD` may be destroyed already: then there is nothing to restore.
+        // If the guard is in a thread-local, `WORLD` may already be destroyed; in that case, there
+        // is nothing to restore.
         let _ = WORLD.try_with(|world| world.replace(self.before.take()));
     }
 }
@@ -337,7 +346,8 @@ pub(crate) fn current() -> Option<Rc<dyn World>> {
     if !IN_WORLD.get() {
         return None;
     }
-    // Cloned, not borrowed: while the world handles a call, other threads of the world may run, and may leave it.
+    // The world is cloned, not borrowed. While the world handles a call, other threads of this
+    // world may run and may leave it.
     WORLD.try_with(|world| world.borrow().clone()).ok().flatten()
 }
 
@@ -347,16 +357,17 @@ pub(crate) fn is_inside() -> bool {
     IN_WORLD.get()
 }
 
-/// Returns whether this copy of the crate was built by `cargo trueline`. If it was, the crates that it instruments have
-/// schedule points.
+/// Returns whether this copy of the crate was built by `cargo trueline`. If it was, the crates that
+/// `cargo trueline` instruments have schedule points.
 pub const fn is_instrumented() -> bool {
     cfg!(trueline_instrumented)
 }
 
 /// Returns whether the thread may be ended, by unwinding, at its current schedule point.
 ///
-/// Code that uses [`primitives`](crate::primitives) may be ended. Code that uses the types of `std` may have `unsafe`
-/// blocks that rely on accesses not panicking: its thread must be abandoned where it is.
+/// Code that uses [`primitives`](crate::primitives) may be ended. Code that uses the types of `std`
+/// may have `unsafe` blocks that rely on accesses not panicking: a thread that runs such code must
+/// be abandoned where it is.
 pub fn may_end() -> bool {
     MAY_END.get()
 }
@@ -426,8 +437,9 @@ fn access_in_world<R>(
     watched(&*world, access, named, act, value, location)
 }
 
-/// Like [`access`], for the atomics of `std`: the thread is not ended here. If the atomic is a static, its value is
-/// saved at the first access; `restore` sets the atomic at the given address to this value again.
+/// Like [`access`], but for the replacements of `std`'s atomics: the thread is not ended here. If
+/// the atomic is a static, its value is saved at the first access. `restore` sets the atomic at a
+/// given address to a given saved value.
 #[inline]
 #[track_caller]
 pub(crate) fn access_of_std<R>(
@@ -480,7 +492,8 @@ fn watched<R>(
     result
 }
 
-/// A schedule point of a primitive without a value. The thread may be ended here.
+/// The schedule point of a primitive whose value is not reported, such as a mutex. The thread may
+/// be ended here, by unwinding.
 #[inline]
 #[track_caller]
 pub(crate) fn point_at(access: Access, named: Named) {
@@ -490,7 +503,8 @@ pub(crate) fn point_at(access: Access, named: Named) {
     }
 }
 
-/// A schedule point of a primitive of `std` without a value. The thread is not ended here.
+/// Like [`point_at`], but for replacements of types of `std`, such as `std`'s mutex. The thread is
+/// never ended here.
 #[inline]
 #[track_caller]
 pub(crate) fn point_of_std(access: Access, named: Named) {
@@ -515,7 +529,8 @@ fn seen(access: Access, named: Named, values: Option<(u64, u64)>, location: &'st
     Seen { access, name, values, value_kind, type_name, location }
 }
 
-/// Reports the values of an access that [`point_at`] has reported without values, if the world is watching.
+/// If the world is watching, reports the values of an access. The schedule point before the access
+/// has already reported the access without values.
 #[inline]
 #[track_caller]
 pub(crate) fn tell(access: Access, named: Named, values: (u64, u64)) {
@@ -526,12 +541,14 @@ pub(crate) fn tell(access: Access, named: Named, values: (u64, u64)) {
     }
 }
 
-/// The schedule point of a guard that is dropped, perhaps because its thread unwinds: the thread is not canceled here.
+/// The schedule point of a guard that is being dropped. It does not cancel the thread, because the
+/// thread may already be unwinding.
 #[inline]
 pub(crate) fn point_of_release(access: Access, named: Named, may_end: bool, location: &'static Location<'static>) {
     if let Some(world) = current() {
-        // Several threads of a world may run on one thread of the operating system. If this thread is unwinding, the
-        // others must not run here: for them, `panicking()` would also return true.
+        // Several threads of a world may run on one operating-system thread. If this thread is
+        // unwinding, the others must not run here, because `panicking()` would return true for
+        // them, too.
         if !std::thread::panicking() {
             MAY_END.set(may_end);
             world.point(access);
@@ -542,7 +559,7 @@ pub(crate) fn point_of_release(access: Access, named: Named, may_end: bool, loca
     }
 }
 
-/// Returns whether a static had this value before the exploration began.
+/// Returns whether a static at `place` had the value `value` when the exploration began.
 #[cold]
 pub(crate) fn was_always(place: Place, value: u64) -> bool {
     current().is_some_and(|world| world.statics().is_some_and(|statics| statics.value(place) == Some(value)))
@@ -558,8 +575,8 @@ pub(crate) fn wake(place: Place, wake: Wake) {
     }
 }
 
-/// Blocks this thread until it is woken at `place`, or spuriously, if its world blocks threads. Returns whether the
-/// world does.
+/// If the world of this thread blocks threads, blocks this thread until it is woken at `place` or
+/// wakes spuriously. Returns whether the world blocks threads.
 pub(crate) fn block(place: Place) -> bool {
     let world = current();
     let blocking = world.as_ref().and_then(|world| world.blocking());
@@ -573,19 +590,20 @@ pub(crate) fn block_for_a_while(place: Place) -> Option<bool> {
     world.as_ref().and_then(|world| world.blocking()).map(|blocking| blocking.block_for_a_while(place))
 }
 
-/// Returns whether the world of this thread blocks threads, and so runs one at a time.
+/// Returns whether the world of this thread blocks threads, and so runs one thread at a time.
 pub(crate) fn blocks() -> bool {
     IN_WORLD.get() && current().is_some_and(|world| world.blocking().is_some())
 }
 
-/// Waits for other threads like `std::hint::spin_loop`, if this thread is in a world. Returns whether it is.
+/// If this thread is in a world, reports to the world that the thread waits in a loop for other
+/// threads. Returns whether the thread is in a world.
 #[inline]
 pub(crate) fn spin_in_world() -> bool {
     IN_WORLD.get() && spin_cold()
 }
 
-/// Runs a schedule point for a fence, if the world runs threads of the operating system. If one task runs at a time,
-/// all accesses are in order already, and a fence has no effect.
+/// Runs a schedule point for a fence, unless the world runs one thread at a time. In such a world,
+/// all accesses are in order already, so a fence has no effect.
 #[cold]
 #[inline(never)]
 pub(crate) fn fence_in_world() {
@@ -625,7 +643,7 @@ pub fn choose(bound: usize) -> usize {
         Some(world) => world.choose(bound),
         None => CHOICES.with(|choices| choices.below(bound)),
     };
-    assert!(choice < bound, "the scheduler chose {choice}, which is not below {bound}");
+    assert!(choice < bound, "the world of this thread chose {choice}, but its choice must be below {bound}");
     choice
 }
 
@@ -657,8 +675,8 @@ pub fn spin_hint() {
     }
 }
 
-/// One in this many calls of [`spin_hint`] yields to the operating system; the others are hints to the processor.
-/// Together, these hints take about as long as one yield.
+/// One in `SPINS_PER_YIELD` calls of [`spin_hint`] yields to the operating system; the others are
+/// hints to the processor. Together, the hints between two yields take about as long as one yield.
 const SPINS_PER_YIELD: u32 = 32;
 
 /// Waits briefly; now and then yields the processor to other threads.
@@ -683,7 +701,7 @@ pub(crate) mod tests {
     #[derive(Default)]
     pub(crate) struct Scribe {
         pub(crate) asked: RefCell<Vec<&'static str>>,
-        /// Runs when this thread is blocked, in place of another thread.
+        /// Runs when this thread is blocked: does what another thread would do.
         pub(crate) when_blocked: RefCell<Option<Box<dyn FnOnce()>>>,
         pub(crate) blocks: bool,
     }
@@ -710,7 +728,7 @@ pub(crate) mod tests {
     impl Blocking for Scribe {
         fn block(&self, _place: Place) {
             self.asked.borrow_mut().push("block");
-            let other = self.when_blocked.take().expect("blocked once");
+            let other = self.when_blocked.take().expect("the thread is blocked only once");
             other();
         }
 
@@ -754,7 +772,7 @@ pub(crate) mod tests {
     fn a_thread_without_a_world_has_none() {
         let world = Rc::new(Scribe::default());
         let _inside = enter(world.clone());
-        std::thread::scope(|scope| scope.spawn(point).join()).expect("a thread without a world does not ask one");
+        std::thread::scope(|scope| scope.spawn(point).join()).expect("a thread without a world does not panic");
         assert!(world.asked.take().is_empty());
     }
 
@@ -762,8 +780,8 @@ pub(crate) mod tests {
     fn a_mutex_blocks_through_the_world() {
         let world = Rc::new(Scribe { blocks: true, ..Scribe::default() });
         let _inside = enter(world.clone());
-        // Two threads of the world run on one thread of the operating system. The other one holds the lock, and
-        // releases it while this one is blocked.
+        // Two threads of the world run on one operating-system thread. The other thread holds the
+        // lock, and releases it while this thread is blocked.
         let held: &'static Mutex<u32> = Box::leak(Box::new(Mutex::new(7)));
         let guard = held.lock();
         world.asked.take();

@@ -1,10 +1,10 @@
 //! Feeds mutated files to a reader for some seconds: `fuzz_readers <reader> <seconds> [seed] [files or directories..]`.
 //!
-//! There is no instrumentation: an input is kept for further mutation if its error contains words that no error had
-//! before, or if it is a history of a new size. A panic, a response after more than a second, or an error that violates
-//! the rules for errors is a finding: the input is written to the directory for temporary files, and the exit code is
-//! 1.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
+//! The reader is not instrumented. Instead, an input is kept for further mutation if its error
+//! contains words that no error had before, or if it is a history of a new size. A panic, a
+//! response after more than a second, or an error that violates the rules for errors is a finding:
+//! the input is written to the directory for temporary files, and the exit code is 1.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its results")]
 
 #[path = "../tests/it/mutate.rs"]
 mod mutate;
@@ -18,13 +18,13 @@ use std::{env, fs, panic, process};
 use mutate::{Dice, SUBJECTS, Subject, mutate, read};
 use trueline::history::codec::Format;
 
-/// Inputs that are mutated further.
+/// The maximum number of inputs that are kept for further mutation.
 const POOL: usize = 4096;
 
-/// Longer files are cut into pieces of this size.
+/// The size of the pieces into which longer files are cut.
 const PIECE: usize = 4096;
 
-/// An input that takes longer is a finding.
+/// The time limit for an input: a longer time is a finding.
 const SLOW: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     };
     let subjects: Vec<&Subject> = SUBJECTS.iter().filter(|subject| name == "auto" || subject.name == name).collect();
     if subjects.is_empty() {
-        eprintln!("no reader is called {name}");
+        eprintln!("there is no reader `{name}`; run this program without arguments to list the readers");
         return ExitCode::from(2);
     }
     let format = if name == "auto" { Format::Auto } else { subjects[0].format };
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     fuzz(name, format, Duration::from_secs(seconds), seed, pool, &words)
 }
 
-/// Adds files, and the files of directories, in pieces.
+/// Cuts a file, or all files of a directory, into pieces, and adds them to the pool.
 fn add_files(path: &Path, pool: &mut Vec<Vec<u8>>) {
     if let Ok(entries) = fs::read_dir(path) {
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -71,7 +71,8 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
     let mut slowest = Duration::ZERO;
     let started = Instant::now();
     while started.elapsed() < time && findings < 20 {
-        // Half of the inputs are from the seeds, because the inputs that were kept tend to get worse and worse.
+        // Half of the inputs are mutated from seeds only, because inputs that were added to the
+        // pool already contain errors, and each further mutation adds more.
         let from = if dice.below(2) == 0 { seeds } else { pool.len() };
         let mut bytes = pool[dice.below(from)].clone();
         let other = dice.below(pool.len());
@@ -80,7 +81,8 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
             let begun = Instant::now();
             (panic::catch_unwind(|| read(format, &bytes)), begun.elapsed())
         };
-        // On a busy machine, a slow input is often fast on the next attempt.
+        // A slow input is run again, up to three times, because a busy machine may have slowed it
+        // down.
         let (outcome, elapsed) = (0..3).map(|_| timed()).find(|(_, elapsed)| *elapsed <= SLOW).unwrap_or_else(timed);
         slowest = slowest.max(elapsed);
         runs += 1;
@@ -97,7 +99,7 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
             let file = env::temp_dir().join(format!("fuzz-{name}-{}-{findings}", process::id()));
             match fs::write(&file, &bytes) {
                 Ok(()) => eprintln!("finding after {elapsed:?}: {}", file.display()),
-                Err(error) => eprintln!("finding after {elapsed:?}, but it cannot be written: {error}"),
+                Err(error) => eprintln!("finding after {elapsed:?}, but its input cannot be saved: {error}"),
             }
         }
         if new && bytes.len() <= 2 * PIECE {
@@ -110,14 +112,14 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
         }
     }
     println!(
-        "{name}: {runs} inputs from {seeds} seeds in {:?}, {histories} of them histories, {} kinds of answers, slowest {slowest:?}, {findings} findings",
+        "{name}: {runs} inputs from {seeds} seeds in {:?}, {histories} of them valid histories, {} kinds of answers, slowest {slowest:?}, {findings} findings",
         started.elapsed(),
         kinds.len()
     );
     ExitCode::from(u8::from(findings > 0))
 }
 
-/// Returns the words of a message that are ours, and not quoted from the file.
+/// Returns the first eight plain words of a message that are not quoted from the file.
 fn kind_of(message: &str) -> String {
     let ours: String = message.split(['`', '"']).step_by(2).collect();
     let is_word = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b',' | b';'));

@@ -1,25 +1,26 @@
-//! Writes the history of a key-value store as JSON lines, without an end if desired: a load for
+//! Writes a history of a key-value store, of any length, as JSON lines: a load test for
 //! `trueline check --follow`.
 //!
 //! ```text
 //! cargo run --release -p trueline --example live_load -- 20000000 keys=1000 | trueline check --spec map --follow
 //! ```
 //!
-//! Arguments: the number of operations, and optionally `keys=N`, `processes=N`, `unknown=N` (in 1,000 operations, N have
-//! an unknown outcome), `violation=N` (the read that follows N operations returns a wrong value) and `seed=N`.
+//! Arguments: the number of operations, and optionally `keys=N`, `processes=N`, `unknown=N` (N of
+//! 1,000 operations have an unknown outcome), `violation=N` (the first get that returns after more
+//! than N calls has a wrong result) and `seed=N`.
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 
 use trueline::drive::Random;
 
-/// A process, and its operation.
+/// The state of a process and its operation.
 #[derive(Clone, Copy)]
 enum Process {
     Idle,
-    /// The operation was called: its key, and the value that it puts.
+    /// The operation was called. Contains its key and, if the operation is a put, the value to put.
     Called(u32, Option<u64>),
-    /// The operation took effect: its key, and the value that it got, if it is a get.
+    /// The operation took effect. If it is a get, contains its result.
     Done(Option<Option<u64>>),
 }
 

@@ -18,12 +18,14 @@ use crate::spec::Spec;
 use crate::verdict::{Judgment, Verdict};
 use crate::view::{html, text};
 
-/// The time limit for finding the core that a page shows.
+/// The time limit for finding the core that a page shows: the few operations that suffice to show
+/// that the history is rejected.
 const TIME_FOR_CORE: Duration = Duration::from_secs(3);
 
-/// Asserts that a history is linearizable. Panics with the report if it is not, or if no verdict is reached.
+/// Asserts that a history is linearizable. Panics with the report if the history is not
+/// linearizable, or if no verdict is reached.
 ///
-/// An optional third argument is the [`Config`](crate::judge::Config) to judge by. Returns the
+/// An optional third argument is the [`Config`](crate::judge::Config) to judge with. Returns the
 /// [`Judgment`](crate::verdict::Judgment).
 ///
 /// If the environment variable `TRUELINE_PAGES` names a folder, a failing assertion also writes an HTML page with its
@@ -71,11 +73,12 @@ macro_rules! assert_linearizable {
     };
 }
 
-/// Asserts that a history is not linearizable. Panics with the report if it is, or if no verdict is reached.
+/// Asserts that a history is not linearizable. Panics with the report if the history is
+/// linearizable, or if no verdict is reached.
 ///
-/// Use it to test a test: to check that a deliberately introduced fault is found. An optional third argument is the
-/// [`Config`](crate::judge::Config) to judge by. Returns the [`Judgment`](crate::verdict::Judgment), with the
-/// evidence.
+/// Use it to check that a test finds a fault that was introduced deliberately. An optional third
+/// argument is the [`Config`](crate::judge::Config) to judge with. Returns the
+/// [`Judgment`](crate::verdict::Judgment), with the evidence.
 ///
 /// ```
 /// use trueline::history::History;
@@ -138,8 +141,8 @@ pub fn not_linearizable<S: Spec>(
     judgment
 }
 
-/// Returns the report that the command line would print, with operations and results as the specification describes
-/// them, followed by the path of the page if one is requested.
+/// Returns the report that the command line would print, with operations and results as the
+/// specification describes them, followed by the path of the page if a page is requested.
 #[track_caller]
 fn report<S: Spec>(name: &str, history: &History<S::Op, S::Ret>, spec: &S, judgment: &Judgment<S::Ret>) -> String {
     render(name, &*judged_so(Linearizable(spec), Show::described(spec), history, judgment.clone()))
@@ -162,7 +165,8 @@ fn render(name: &str, judged: &dyn Judged) -> String {
     said
 }
 
-/// Returns a name for the page of an assertion: the test's thread, and the file and line of the assertion.
+/// Returns a name for the page of an assertion. It consists of the name of the test's thread, and
+/// the file and the line of the assertion.
 #[track_caller]
 fn place() -> String {
     let location = Location::caller();

@@ -1,13 +1,14 @@
 //! The primitives that concurrent objects must use to be tested: atomics, mutexes, condition variables, waiting and
 //! random choices.
 //!
-//! Each primitive wraps the one of `std`, and has a *schedule point* before each access, which calls the **world** of
-//! its thread. So the same compiled object can be used in all of these ways:
+//! Each primitive wraps the corresponding primitive of `std`, and has a *schedule point* before
+//! each access. A schedule point calls the **world** of its thread: the scheduler that controls the
+//! thread, if there is one. So the same compiled object can be used in all of these ways:
 //!
-//! - Without a world, a schedule point is two loads, and branches that are never taken. This is how objects are
-//!   normally used.
-//! - In [`Chaos`], threads yield at some schedule points, and sometimes wake spuriously from a wait. This has the
-//!   effect of a noisy machine, on any machine.
+//! - Without a world, as objects are normally used, a schedule point costs two loads, and branches
+//!   that are never taken.
+//! - In [`Chaos`], threads yield at some schedule points, and sometimes wake spuriously from a
+//!   wait. So threads interleave as on a busy machine, even if the machine is idle.
 //! - Another [`World`] may stop each thread at its schedule points, and run the threads one at a time, in any order.
 //!
 //! An object must wait with [`spin_hint`], [`Mutex::lock`] or [`Condvar::wait`], and make random choices with

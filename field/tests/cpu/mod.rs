@@ -8,6 +8,6 @@ pub fn time() -> Duration {
     // The name of the program, in parentheses, may contain spaces. User and system time are the fields 14 and 15.
     let (_, fields) = stat.rsplit_once(')').expect("the name is in parentheses");
     let ticks: u64 =
-        fields.split_whitespace().skip(11).take(2).map(|time| time.parse::<u64>().expect("a number")).sum();
+        fields.split_whitespace().skip(11).take(2).map(|time| time.parse::<u64>().expect("the time is a number")).sum();
     Duration::from_millis(10 * ticks)
 }

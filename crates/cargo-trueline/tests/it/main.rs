@@ -1,6 +1,6 @@
-//! Tests `cargo trueline` with the real command, on a project of path dependencies: without network, and without
-//! `trueline` itself, which takes long to compile. A world that counts schedule points takes the place of an
-//! exploration.
+//! Tests `cargo trueline` with the real command, on a project whose dependencies are all local: the tests need neither
+//! the network nor `trueline` itself, which takes long to compile. A `World` that counts schedule points takes the place
+//! of an exploration.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn format_nothing(number: &impl core::fmt::Debug) {
 /// A build script that probes the compiler, as in many crates, and that links an instrumented crate.
 const BUILD: &str = r#"
 fn main() {
-    let rustc = std::env::var_os("RUSTC").expect("cargo says it");
+    let rustc = std::env::var_os("RUSTC").expect("cargo sets `RUSTC`");
     let mut command = match std::env::var_os("RUSTC_WRAPPER") {
         Some(wrapper) => {
             let mut command = std::process::Command::new(wrapper);
@@ -61,7 +61,7 @@ fn main() {
 }
 "#;
 
-/// The tests of the project. They expect as many schedule points in the victim as the environment variable specifies.
+/// The tests of the project. They read the expected numbers of schedule points from environment variables.
 const TESTS: &str = r#"
 use std::cell::Cell;
 use std::rc::Rc;
@@ -111,8 +111,8 @@ fn inside_of_ones_own_crate() {
 }
 "#;
 
-/// One access, and a documentation test that uses the victim. `thread_local!`, which is in the prelude, and `LocalKey`
-/// must both be instrumented, or both not: otherwise this does not compile.
+/// A crate with one access, and with a documentation test that uses the victim. It compiles only if `thread_local!`,
+/// which is in the prelude, and `LocalKey` are either both instrumented or both not.
 const MINE: &str = r#"
 thread_local! {
     static MINE: std::cell::Cell<usize> = std::cell::Cell::new(0);
@@ -212,7 +212,7 @@ fn schedule_points_are_where_they_are_asked_for() {
         INSTRUMENTED,
         &[("EXPECTED_TOKEN", "some.token")],
     );
-    // With another profile.
+    // The instrumentation does not depend on the profile.
     let optimized = [("CARGO_PROFILE_TEST_OPT_LEVEL", "1")];
     project.passes(&["test", "--offline", "--instrument", "victim", "--test", "points"], INSTRUMENTED, &optimized);
 }
@@ -227,7 +227,7 @@ fn a_wrapper_that_is_there_is_called_too() {
     let wrapper = wrapper.to_str().expect("a path in UTF-8");
     let arguments = ["test", "--offline", "--instrument", "victim", "--test", "points"];
     project.passes(&arguments, INSTRUMENTED, &[("RUSTC_WRAPPER", wrapper)]);
-    let calls = fs::read_to_string(log).expect("it was called");
+    let calls = fs::read_to_string(log).expect("the wrapper was called");
     let of_victim = calls.lines().find(|call| call.contains("--crate-name victim"));
     assert!(of_victim.is_some_and(|call| call.contains("std=") && call.contains("libtrueline_shim_std")), "{calls}");
 }
@@ -236,28 +236,28 @@ fn a_wrapper_that_is_there_is_called_too() {
 fn write_script(path: &Path, text: &str) {
     use std::os::unix::fs::PermissionsExt;
     fs::write(path, text).expect("the script can be written");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it can be made executable");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("the script can be made executable");
 }
 
-/// Neither another list of crates, nor another profile, source or compiler runs what was built before.
+/// Tests that an earlier build is not reused after the list of crates, the profile, a source or the compiler has changed.
 #[cfg(unix)]
 #[test]
 fn stale_code_never_runs() {
     let project = Project::new("stale");
     let instrumented = ["test", "--offline", "--instrument", "victim", "--test", "points"];
     let plain = ["test", "--offline", "--test", "points"];
-    let folders = || fs::read_dir(project.folder.join("mine/target/trueline")).expect("it was built").count();
+    let folders = || fs::read_dir(project.folder.join("mine/target/trueline")).expect("the folder was built").count();
     project.passes(&plain, "0", &[]);
     project.passes(&instrumented, INSTRUMENTED, &[]);
-    assert_eq!(folders(), 3, "the shims, and one for each list");
-    // The victim has one more access, which both lists see, and the profile is another one.
+    assert_eq!(folders(), 3, "there is one folder for the shims, and one for each list of instrumented crates");
+    // The victim gets one more access, which must appear with both lists, and the profile is a different one.
     let more = VICTIM.replace("    MINE.set(", "    number.load(Ordering::SeqCst);\n    MINE.set(");
     fs::write(project.folder.join("victim/src/lib.rs"), more).expect("a file can be written");
     let optimized = [("CARGO_PROFILE_TEST_OPT_LEVEL", "1")];
     project.passes(&plain, "0", &optimized);
     project.passes(&instrumented, "6", &optimized);
     assert_eq!(folders(), 3);
-    // A compiler that says that it is another one has its own shims and target directory.
+    // A compiler that reports another version gets its own shims and target directory.
     let rustc = project.folder.join("rustc");
     let script = "#!/bin/sh\n[ \"$1\" = -vV ] && echo 'another compiler'\nexec rustc \"$@\"\n";
     write_script(&rustc, script);
@@ -265,7 +265,8 @@ fn stale_code_never_runs() {
     assert_eq!(folders(), 5);
 }
 
-/// A wrapper and a target in a configuration file count like those in the environment and on the command line.
+/// Tests that a wrapper and a target in a configuration file have the same effect as in the environment and on the
+/// command line.
 #[cfg(unix)]
 #[test]
 fn configuration_files_are_followed() {
@@ -274,12 +275,12 @@ fn configuration_files_are_followed() {
     write_script(&wrapper, &format!("#!/bin/sh\necho \"$@\" >> '{}'\nexec \"$@\"\n", log.display()));
     let version = Command::new("rustc").arg("-vV").output().expect("the compiler runs");
     let version = String::from_utf8(version.stdout).expect("text");
-    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("it names its host");
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("the compiler prints its host");
     fs::create_dir_all(project.folder.join("mine/.cargo")).expect("a folder can be made");
     let config = format!("[build]\nrustc-wrapper = {wrapper:?}\ntarget = {host:?}\n");
     fs::write(project.folder.join("mine/.cargo/config.toml"), config).expect("a file can be written");
     project.passes(&["test", "--offline", "--instrument", "victim", "--test", "points"], INSTRUMENTED, &[]);
-    let calls = fs::read_to_string(log).expect("it was called");
+    let calls = fs::read_to_string(log).expect("the wrapper was called");
     assert!(calls.lines().any(|call| call.contains("--crate-name victim") && call.contains("std=")), "{calls}");
 }
 

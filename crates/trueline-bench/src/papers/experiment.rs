@@ -2,37 +2,41 @@
 
 use super::results::{Chart, Observation, Results, ShapeResult, Verdict};
 
-/// An experiment: its points, what one observation of a point does, and the shapes that the results must have.
+/// An experiment: its points, the quantity that one observation of a point measures, and the shapes
+/// (rules) that the results must follow.
 pub(crate) struct Experiment {
-    /// The name of its files.
+    /// The name of the experiment's files, without extension.
     pub(crate) id: &'static str,
-    /// The rows of the list of experiments, such as `L1`.
+    /// The rows that this experiment reproduces, by their labels in the list of experiments, such
+    /// as `L1`.
     pub(crate) row: &'static str,
-    /// The command that runs it: the paper, and the table or figure.
+    /// The two arguments of the command that runs the experiment: the name of the paper, and the
+    /// table or figure.
     pub(crate) command: (&'static str, &'static str),
     pub(crate) paper: &'static str,
     pub(crate) title: &'static str,
     /// What is measured, and how it differs from the paper.
     pub(crate) about: &'static str,
     pub(crate) chart: Chart,
-    /// The labels of the axes, and whether they are logarithmic.
+    /// For each axis, its label and whether the axis is logarithmic.
     pub(crate) x: (&'static str, bool),
     pub(crate) y: (&'static str, bool),
     pub(crate) points: fn(Scale) -> Vec<Point>,
-    /// Makes one observation, with this seed, in a process of its own.
+    /// Makes one observation of a point, in a separate process. The last argument is the seed.
     pub(crate) observe: fn(&Point, Scale, u64) -> Observation,
-    /// Whether observations are repeated; `false` if every observation has the same result.
+    /// Whether a point is observed repeatedly. `false` if every observation would have the same
+    /// result.
     pub(crate) repeats: bool,
     /// The maximum number of observations of a point.
     pub(crate) most: usize,
-    /// The time for all points of a quick run, in seconds.
+    /// The time limit for all points of a quick run together, in seconds.
     pub(crate) quick_s: f64,
     pub(crate) shapes: &'static [Shape],
-    /// The explanation of the shapes that are known not to hold.
+    /// The reason why some shapes do not hold, if it is known.
     pub(crate) why: Option<&'static str>,
 }
 
-/// The size of an experiment.
+/// Whether a run of an experiment is quick or full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
     Quick,
@@ -47,7 +51,7 @@ impl Scale {
         }
     }
 
-    /// Returns the first in a quick run, and the second in a full one.
+    /// Returns `quick` in a quick run, and `full` in a full run.
     pub(crate) fn pick<T>(self, quick: T, full: T) -> T {
         match self {
             Self::Quick => quick,
@@ -62,7 +66,7 @@ pub(crate) struct Point {
     pub(crate) panel: String,
     pub(crate) series: String,
     pub(crate) x: String,
-    /// The mean in the paper, and its 95 % interval.
+    /// The mean in the paper, and half the width of its 95 % confidence interval.
     pub(crate) paper: Option<(f64, Option<f64>)>,
 }
 
@@ -80,20 +84,21 @@ impl Point {
     /// Returns the coordinate as a number.
     ///
     /// # Panics
-    /// Panics if it is not one.
+    /// Panics if the coordinate is not a number.
     pub(crate) fn number<T: std::str::FromStr>(&self) -> T {
-        self.x.parse().unwrap_or_else(|_| panic!("the coordinate {:?} is a number", self.x))
+        self.x.parse().unwrap_or_else(|_| panic!("the coordinate {:?} is not a number", self.x))
     }
 }
 
-/// A shape that the results of the paper have, and ours must have.
+/// A shape: a rule that the paper's results follow and that our results must follow, too.
 pub(crate) struct Shape {
     pub(crate) rule: &'static str,
-    /// Returns whether it holds, and the numbers that decide.
+    /// Returns whether the results have the shape, and the numbers that show this.
     pub(crate) holds: fn(&Results) -> Holds,
 }
 
-/// Whether a shape holds, and the numbers that decide; `None` if it cannot be tested with these results.
+/// Whether the results have a shape, and the numbers that show this; `None` if these results are
+/// not sufficient to test the shape.
 pub(crate) struct Holds(pub(crate) Option<bool>, pub(crate) String);
 
 impl Holds {
@@ -121,7 +126,7 @@ impl Experiment {
         self.shapes.iter().map(judge).collect()
     }
 
-    /// Returns the description, without points.
+    /// Returns results that contain the description of the experiment, but no points.
     pub(crate) fn described(&self, scale: Scale) -> Results {
         let axis = |(label, is_log): (&str, bool)| super::results::Axis { label: label.to_owned(), is_log };
         Results {

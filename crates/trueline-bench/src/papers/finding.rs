@@ -1,4 +1,5 @@
-//! What the experiments share: recording and judging runs of the objects of the catalog, and the time to find a fault.
+//! Code that the experiments share. It records and judges runs of the objects of the catalog, and
+//! measures the time until a fault is found.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use super::results::Observation;
 /// Returns the test of an object of the catalog.
 ///
 /// # Panics
-/// Panics if there is none with this name.
+/// Panics if no object has this name.
 pub(crate) fn plan(name: &str, settings: &Settings) -> Plan {
     let entry = catalog::find(name).unwrap_or_else(|fault| panic!("{fault}"));
     entry.plan(settings).forgetful().shrink_for(Duration::ZERO)
@@ -27,12 +28,14 @@ pub(crate) const JIT_TREE: &str = "JIT tree";
 pub(crate) const WG_JIT: &str = "WG-JIT competition";
 pub(crate) const JIT_JIT: &str = "JIT-JIT competition";
 pub(crate) const QUEUE_ORIENTED: &str = "queue-oriented";
-/// The default of this crate.
+/// The name of the tester that is the default of this crate.
 pub(crate) const AUTO: &str = "trueline";
 
-/// Returns the algorithm of a tester, and the paper's limit on iterations.
+/// Returns the algorithm of a tester, and the maximum number of configurations that it may visit.
+/// For the graph searches, this is the paper's limit on iterations.
 fn tester(name: &str) -> (Algorithm, u64) {
-    /// Competitors have a limit in the paper that is never reached in hours.
+    /// The limit of all testers except the graph searches and the default. It is so high that no
+    /// search reaches it within hours. For competing searches, it replaces the limit of the paper.
     const MANY: u64 = 20_000_000;
     match name {
         WG_GRAPH => (Algorithm::WingGongGraph, 1_300_000),
@@ -47,7 +50,8 @@ fn tester(name: &str) -> (Algorithm, u64) {
     }
 }
 
-/// Returns the options of a tester. Only the default of this crate judges keys separately.
+/// Returns the options of a tester. Only [`AUTO`], the default of this crate, judges keys
+/// separately.
 pub(crate) fn config(name: &str, time: Duration) -> Config {
     let (algorithm, most) = tester(name);
     let budget = Budget::unlimited().configurations(most).time(time).memory(2 << 30);
@@ -60,12 +64,14 @@ pub(crate) fn judged_by(plan: Plan, name: &str, time: Duration) -> Plan {
     plan.algorithm(algorithm).partition(name == AUTO).configurations(most).timeout(time)
 }
 
-/// Makes runs and judges each by a tester; returns the time in seconds. Also returns the number of undecided runs, and
-/// the part of the competitions that the tree search won.
+/// Executes `runs` runs of the test, and judges each of them with a tester. Returns the time in
+/// seconds, the number of undecided runs, and the fraction of the runs in which the tree search won
+/// the competition with the graph search.
 ///
 /// # Panics
-/// Panics if a run is rejected: the object is correct.
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+/// Panics if a run is rejected. The object is correct, so a rejection would be an error of the
+/// tester.
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 pub(crate) fn runs(plan: &Plan, tester: &str, runs: u64, seed: u64, time: Duration) -> Observation {
     let config = config(tester, time);
     let mut runner = Runner::new();
@@ -87,9 +93,10 @@ pub(crate) fn runs(plan: &Plan, tester: &str, runs: u64, seed: u64, time: Durati
         .with("tree_wins", trees as f64 / runs.max(1) as f64)
 }
 
-/// Makes runs until one fails; returns the time until then in milliseconds. If none fails, it is the time limit, and
-/// `found` is 0.
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+/// Executes runs until a run fails, and returns the time until the failure in milliseconds. If no
+/// run fails within the time limit, returns the elapsed time, and sets the number `found` of the
+/// observation to 0.
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 pub(crate) fn find(plan: &Plan, most: Duration) -> Observation {
     let outcome = plan.clone().time(most).min_runs(1).run();
     let after = outcome.failure.as_ref().map_or(outcome.elapsed, |failure| failure.after);

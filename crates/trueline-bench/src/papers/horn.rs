@@ -30,7 +30,8 @@ const P: &str = "WGL+P";
 struct Row {
     name: &'static str,
     object: &'static str,
-    /// Seconds and MiB of WGL, WGL+LRU and WGL+P.
+    /// For WGL, WGL+LRU and WGL+P: the time in seconds and the memory in MiB, according to the
+    /// paper.
     paper: [(f64, f64); 3],
 }
 
@@ -38,7 +39,7 @@ const fn row(name: &'static str, object: &'static str, paper: [(f64, f64); 3]) -
     Row { name, object, paper }
 }
 
-/// Table 1. A time of less than a second is given as 1.
+/// Table 1. The paper gives times of less than a second as 1.
 const TABLE_1: &[Row] = &[
     row("TBB", "split-ordered-set", [(101.0, 9792.0), (11.0, 670.0), (6.0, 672.0)]),
     row("CRLSL", "collision-resistant-lazy-skiplist", [(20.0, 15_738.0), (25.0, 678.0), (6.0, 400.0)]),
@@ -61,10 +62,10 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         paper: PAPER,
         title: "Table 1: time to judge a history",
         about: "Recorded histories of 11 sets: 4 threads with 70,000 operations each (quick: 7,000) on 24 items; 10 histories of \
-                each object, 60 s for each (quick: 10 s). WGL is the graph search after Wing and Gong on the whole history, LRU \
-                forgets the least recently used configurations, P judges each item separately, and `trueline` is the default of \
-                this crate. `is-empty` of TBB is left out, as it has no item. The 14 % time-outs that the paper prints for LSL \
-                belong to LLL, according to the authors' files, and LFSLF1 is the faulty one, with a bad hash function.",
+                each object, 60 s for each history (quick: 10 s). WGL is Wing and Gong's graph search on the whole history, LRU \
+                forgets the least recently used configurations, P judges each item separately, and `trueline` is the \
+                default of this crate. `is-empty` of TBB is left out, because it has no item. The 14 % time-outs that \
+                the paper prints for LSL belong to LLL, according to the authors' files, and LFSLF1 is the faulty object, with a bad hash function.",
         chart: Chart::Rows,
         x: ("", false),
         y: ("seconds", true),
@@ -123,8 +124,8 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         why: Some(
             "The library stores only configurations that failed, and a configuration is a position, a state and a mask over the \
              open operations, not a bitset of all operations. On these histories the first order that is tried nearly always \
-             works, so that WGL has little to store and LRU little to forget; the time is that of one pass over the history, with \
-             or without parts. `horn options` shows the paper's own data structures.",
+             works, so that WGL has little to store and LRU little to forget; the time is that of one pass over the \
+             history, with or without partitions. `horn options` shows the paper's own data structures.",
         ),
     },
     Experiment {
@@ -133,11 +134,11 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         command: ("horn", "table1"),
         paper: PAPER,
         title: "Table 1: memory to judge a history",
-        about: "As above: the peak of the resident memory while judging, above that with the history loaded. The paper gives the \
+        about: "The same runs as for the time: the peak of the resident memory while judging, minus the resident memory with the history loaded. The paper gives the \
                 virtual memory of the whole process.",
         chart: Chart::Rows,
         x: ("", false),
-        y: ("MiB above the history", true),
+        y: ("MiB beyond the history", true),
         points: |_| table_1(|(_, memory)| *memory),
         observe: |point, scale, seed| judged(point, scale, seed).1,
         repeats: true,
@@ -166,9 +167,9 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
             },
         ],
         why: Some(
-            "In the paper, each stored configuration has a bitset of all 280,000 operations, 34 KiB, which is what the partitions \
-             save. Here a stored configuration takes a few words, and WGL needs a hundredth of the paper's memory to begin with, \
-             so that partitions cannot save a factor of ten of it.",
+            "In the paper, each stored configuration has a bitset of all 280,000 operations, 34 KiB, which partitions \
+             avoid. Here a stored configuration takes a few words, and even without partitions WGL needs a hundredth \
+             of the paper's memory, so partitions cannot reduce it by a factor of ten.",
         ),
     },
     Experiment {
@@ -178,9 +179,10 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         paper: PAPER,
         title: "Implementation options: cache and hash",
         about: "The paper's algorithm to the letter, as a baseline: a linked list with LIFT and UNLIFT, a bitset of all \
-                operations, and a set of configurations that remembers all or the 1,000 most recently used, with a hash that is computed \
-                from all words or updated with each bit; or no set, and undo. A recorded history of the split-ordered set by 4 \
-                threads with 5,000 operations each (quick: 2,000). The numbers of the paper's repository are for 4 × 70,000 operations.",
+                operations, and a set of configurations that remembers all or the 1,000 most recently used, with a \
+                hash that is computed from all words or updated with each bit; or a search without a set, which \
+                undoes changes. A recorded history of the split-ordered set by 4 threads with 5,000 operations each \
+                (quick: 2,000). The numbers of the paper's repository are for 4 × 70,000 operations.",
         chart: Chart::Rows,
         x: ("", false),
         y: ("seconds", true),
@@ -208,11 +210,11 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 holds: |r| compare(r, "all, hash of all words", "all, updated hash", 1.0),
             },
             Shape {
-                rule: "the least recently used cache is faster than remembering all configurations, with the hash of all words",
+                rule: "the LRU cache is faster than remembering all configurations, with the hash of all words",
                 holds: |r| compare(r, "all, hash of all words", "LRU, hash of all words", 1.0),
             },
             Shape {
-                rule: "without a set it is fastest",
+                rule: "the search without a set is the fastest",
                 holds: |r| compare(r, "all, updated hash", "none, with undo", 1.0),
             },
             Shape {
@@ -238,7 +240,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         paper: PAPER,
         title: "Histories of etcd that Jepsen recorded",
         about: "All `etcd_*.log` files of a folder (`TRUELINE_ETCD`), judged as compare-and-set registers; here the 52 of them that are \
-                in the test data of Porcupine, with its verdicts. The authors judge 100 in a few seconds, where Knossos, of that time, ran out of time or \
+                in the test data of Porcupine, with its verdicts. The authors judge 100 in a few seconds, where the Knossos of that time ran out of time or \
                 memory on six.",
         chart: Chart::Facts,
         x: ("", false),
@@ -279,10 +281,10 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         command: ("horn", "facts"),
         paper: PAPER,
         title: "Examples 5 and 11, and figure 2",
-        about: "The history of figure 1 is linearizable; LIFT and UNLIFT of figure 2; figure 2b has two partitions.",
+        about: "The history of figure 1 is linearizable; in figure 2, UNLIFT takes back what LIFT did; the history of figure 2b has two partitions.",
         chart: Chart::Facts,
         x: ("", false),
-        y: ("1 if it is so", false),
+        y: ("1 if true, otherwise 0", false),
         points: |_| {
             ["figure 1 is linearizable", "figure 2: UNLIFT reverses LIFT", "example 11: two partitions"]
                 .iter()
@@ -300,7 +302,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         repeats: false,
         most: 1,
         quick_s: 1.0,
-        shapes: &[Shape { rule: "all are as in the paper", holds: |r| super::equals_paper(r) }],
+        shapes: &[Shape { rule: "all facts are as in the paper", holds: |r| super::equals_paper(r) }],
         why: None,
     },
     Experiment {
@@ -309,12 +311,10 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         command: ("horn", "bounded"),
         paper: PAPER,
         title: "Bounded memory against the unbounded search",
-        about: "Accepted histories of a set (simulated, 24 items, 4 clients), judged as a whole: the unbounded searches, and \
-                `bounded-graph` and its LRU with a budget of 32 MiB, and with the budget that they have by default. Bounded mode earns its place if it needs half of the memory where \
-                the unbounded search needs more than 16 MiB above the history.",
+        about: "Accepted histories of a set (simulated, 24 items, 4 clients), judged as a whole by the unbounded searches, and by `bounded-graph` and `bounded-graph-lru`, each with a budget of 16 MiB and with its default budget. Bounded mode is useful if it needs at most half as much memory as the unbounded search, wherever the latter needs more than 16 MiB beyond the history.",
         chart: Chart::Lines,
         x: ("operations", true),
-        y: ("MiB above the history", true),
+        y: ("MiB beyond the history", true),
         points: |scale| {
             let sizes: &[u32] = scale.pick(&[20_000, 80_000, 280_000], &[20_000, 40_000, 80_000, 160_000, 280_000]);
             BOUNDED.iter().flat_map(|name| sizes.iter().map(move |size| Point::new("", name, size))).collect()
@@ -333,12 +333,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 holds: |r| halves(r, "bounded-graph-lru", "wing-gong-graph"),
             },
         ],
-        why: Some(
-            "On an accepted history, nearly all of the memory is the path to the linearization and the states on it, which no search can \
-             forget: with a budget that is smaller than the path, it gives up. The set of failed configurations, which bounded mode limits, is a small part. Bounded mode adds what it \
-             needs to forget by recency and cost, so that it takes more memory, not less. It helps only where a search \
-             fails often, on rejected histories and on queues with repeated values (see BENCHMARKS.md).",
-        ),
+        why: None,
     },
 ];
 
@@ -378,7 +373,7 @@ fn table_1(of: fn(&(f64, f64)) -> f64) -> Vec<Point> {
         .collect()
 }
 
-/// Returns the sum over the correct objects.
+/// Returns the sum of a series over all correct objects.
 fn sum(results: &Results, series: &str) -> Option<f64> {
     let correct = TABLE_1.iter().filter(|row| row.name != "LFSLF1");
     correct.map(|row| results.mean("", series, row.name)).sum()
@@ -424,8 +419,9 @@ fn recorded(object: &str, calls: u32, seed: u64) -> SetHistory {
     })
 }
 
-/// Judges a recorded history; returns seconds, and MiB above the history.
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+/// Judges a recorded history. Returns two observations: the time in seconds, and the memory in MiB
+/// that judging takes in addition to the history.
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn judged(point: &Point, scale: Scale, seed: u64) -> (Observation, Observation) {
     let row = TABLE_1.iter().find(|row| row.name == point.x).expect("the name of a point is the name of a row");
     let history = recorded(row.object, scale.pick(7000, 70_000), seed);
@@ -515,7 +511,7 @@ fn etcd(_: &Point, _: Scale, _: u64) -> Observation {
         .with("wrong", f64::from(wrong))
 }
 
-/// Returns whether figure 1 is accepted, and whether figure 2b is judged in two parts.
+/// Returns two facts: whether figure 1 is accepted, and whether figure 2b is judged in two parts.
 fn judge_facts() -> (bool, bool) {
     let history = |remove: u64| {
         let mut builder = History::builder();
@@ -532,7 +528,7 @@ fn judge_facts() -> (bool, bool) {
     (one.verdict.is_accepted(), other.verdict.is_accepted() && other.stats.partitions == 2)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn bounded(point: &Point, _: Scale, seed: u64) -> Observation {
     let history = trueline_bench::histories::set(point.number(), seed);
     let budget = Budget::unlimited().time(Duration::from_secs(30));
@@ -541,7 +537,7 @@ fn bounded(point: &Point, _: Scale, seed: u64) -> Observation {
         None => (point.series.as_str(), false),
     };
     let is_limited = name.starts_with("bounded") && !has_default;
-    let budget = if is_limited { budget.memory(32 << 20) } else { budget };
+    let budget = if is_limited { budget.memory(16 << 20) } else { budget };
     let algorithm: Algorithm = name.parse().expect("the name of a series is the name of an algorithm");
     let config = Config::new().algorithm(algorithm).partition(false).budget(budget);
     usage::forget_most();

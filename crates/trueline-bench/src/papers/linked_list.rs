@@ -1,9 +1,11 @@
-//! Wing and Gong's algorithm with Lowe's extension exactly as Horn and Kroening describe it (their algorithm 1), as a
-//! baseline: calls and returns are a doubly linked list, from which LIFT removes an operation and to which UNLIFT adds
-//! it again; a configuration is a bitset of all operations and a state.
+//! A baseline: Wing and Gong's algorithm with Lowe's extension, exactly as in algorithm 1 of Horn
+//! and Kroening. Calls and returns form a doubly linked list: LIFT removes an operation from the
+//! list, and UNLIFT adds the operation again. A configuration is a bitset of all operations and a
+//! state.
 //!
-//! The library's searches differ: a configuration is a position, a state and a mask over the few open operations, and
-//! only configurations that failed are stored.
+//! The searches of the library differ from this baseline in two points: their configurations
+//! consist of a position, a state and a mask over the few open operations, and they store only
+//! configurations that failed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
@@ -20,7 +22,8 @@ pub(crate) type SetHistory = History<SetOp<u64>, SetRet>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
     pub(crate) cache: Cache,
-    /// Whether the hash of a bitset is updated when a bit changes (Zobrist), instead of being computed from all words.
+    /// Whether the hash of a bitset is updated when a bit changes (Zobrist hashing). If not, the
+    /// hash is computed anew from all words of the bitset.
     pub(crate) is_incremental: bool,
 }
 
@@ -28,13 +31,14 @@ pub(crate) struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cache {
     All,
-    /// Only this many; the least recently used is forgotten first.
+    /// Remembers at most this many configurations; forgets the least recently used one first.
     Recent(usize),
-    /// None: a tree search, on one state with undo.
+    /// Remembers no configurations: a tree search on a single state, which undoes each change of
+    /// the state when it backtracks.
     None,
 }
 
-/// The number that stands for no entry.
+/// The number that means "no entry".
 const NONE: usize = usize::MAX;
 
 /// The list of calls and returns. Entry 0 is the head.
@@ -94,7 +98,7 @@ impl List {
         self.remove(self.matching[call]);
     }
 
-    /// UNLIFT: adds them again. The entries keep their links, so this is the exact reverse of LIFT.
+    /// UNLIFT: adds the call and its return again. The entries keep their links, so this is the exact reverse of LIFT.
     fn unlift(&mut self, call: usize) {
         self.restore(self.matching[call]);
         self.restore(call);
@@ -115,7 +119,7 @@ impl Hash for Key {
     }
 }
 
-/// The visited configurations. Entries are in the order of their use if some are forgotten.
+/// The visited configurations. If their number is limited, `order` contains them in the order of their last use.
 struct Visited {
     ticks: HashMap<Rc<Key>, u64>,
     order: BTreeMap<u64, Rc<Key>>,
@@ -129,7 +133,7 @@ impl Visited {
         self.tick += 1;
         let Some(most) = self.most else { return self.ticks.insert(Rc::new(key), 0).is_none() };
         if let Some(tick) = self.ticks.get_mut(&key) {
-            let key = self.order.remove(tick).expect("each entry has its place");
+            let key = self.order.remove(tick).expect("each entry of `ticks` is in `order`");
             *tick = self.tick;
             self.order.insert(self.tick, key);
             return false;
@@ -145,7 +149,8 @@ impl Visited {
     }
 }
 
-/// The effect of an operation on the set: the result, and what undoes it.
+/// Applies an operation to the set. Returns the result, and the operation that undoes the change if
+/// the set has changed.
 fn apply(state: &mut BTreeSet<u64>, op: &SetOp<u64>) -> (bool, Option<SetOp<u64>>) {
     match op {
         SetOp::Add(value) => {
@@ -161,8 +166,8 @@ fn apply(state: &mut BTreeSet<u64>, op: &SetOp<u64>) -> (bool, Option<SetOp<u64>
     }
 }
 
-/// Judges a history. Returns whether it is linearizable, and the number of configurations that were tried; `None` if
-/// there were more than `most`.
+/// Judges a history. Returns whether it is linearizable, and the number of configurations that were
+/// tried; `None` if more than `most` would be needed.
 pub(crate) fn check(history: &SetHistory, options: Options, most: u64) -> Option<(bool, u64)> {
     let mut list = List::new(history);
     let results: Vec<bool> = history
@@ -281,7 +286,7 @@ mod tests {
             for cache in [Cache::All, Cache::Recent(5), Cache::None] {
                 for is_incremental in [false, true] {
                     let options = Options { cache, is_incremental };
-                    let (verdict, _) = check(&history, options, u64::MAX).expect("there is no limit");
+                    let (verdict, _) = check(&history, options, u64::MAX).expect("the search has no limit");
                     assert_eq!(verdict, expected, "seed {seed}, {options:?}");
                 }
             }

@@ -51,7 +51,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 holds: falls,
             },
             Shape {
-                rule: "long runs cost more for a graph search after Wing and Gong: it is slower at the longest runs than at its best",
+                rule: "long runs cost more for Wing and Gong's graph search: it is slower at the longest runs than at its best",
                 holds: rises,
             },
             Shape {
@@ -63,14 +63,13 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 holds: |r| last_at_most(r, JIT_GRAPH, WG_GRAPH, 1.05),
             },
             Shape {
-                rule: "the tree search wins some of the competitions (20 to 95 %) around the best length",
+                rule: "the tree search wins 20 to 95 % of the competitions around the best length",
                 holds: |r| tree_wins(r, 0.2, 0.95),
             },
         ],
         why: Some(
             "Starting a thread costs less here than in a virtual machine, and the threads of the runner are reused, so that short runs \
-             are cheap; and the visited set stores only configurations that failed, of which long runs have few. Both ends of \
-             the U are therefore flat, and differences between testers are within the noise of a machine that does other work. A \
+             are cheap; and the visited set stores only configurations that failed, of which long runs have few. Both ends of the U-shaped curve are therefore flat, and differences between testers are within the noise of a machine that does other work. A \
              competition needs a core for each competitor besides those of the other programs.",
         ),
     },
@@ -80,7 +79,8 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         command: ("lowe", "fig4"),
         paper: PAPER,
         title: "Figure 4, right: testers of a queue, by the length of runs",
-        about: "4 threads call a Michael-Scott queue: 3 of 10 calls enqueue one of 20 values. Otherwise as for the map.",
+        about: "4 threads call a Michael-Scott queue: 3 of 10 calls enqueue one of 20 values. Everything else is as \
+                for the map.",
         chart: Chart::Lines,
         x: ("operations of each thread in a run", true),
         y: ("seconds per observation", true),
@@ -94,7 +94,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         quick_s: 50.0,
         shapes: &[
             Shape {
-                rule: "at its best, the queue-oriented tester is the fastest of the paper's (within 5 %)",
+                rule: "at its best, the queue-oriented tester is the fastest of the paper's testers (within 5 %)",
                 holds: |r| best_is(r, QUEUE_ORIENTED, &[WG_GRAPH, JIT_GRAPH, WG_JIT, JIT_JIT], 1.05),
             },
             Shape {
@@ -111,7 +111,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
             },
         ],
         why: Some(
-            "As for the map: both ends of the U are flat here, and the time of an observation is mostly that of making the runs, \
+            "As with the map, both ends of the U-shaped curve are flat here, and the time of an observation is mostly that of making the runs, \
              which is the same for all testers.",
         ),
     },
@@ -149,8 +149,8 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         why: Some(
             "The paper explains the slow graph searches by its map, which is cloned at each step at a cost \
              proportional to the number of keys. The specifications here are tries that share structure: a step copies a \
-             few nodes, however many keys there are, and more keys mean fewer conflicts, hence fewer configurations. So the \
-             slow-down of the paper is a property of its sequential object, not of graph search.",
+             few nodes, however many keys there are, and more keys mean fewer conflicts, hence fewer configurations. \
+             So the slowdown in the paper is a property of its sequential object, not of graph search.",
         ),
     },
     Experiment {
@@ -192,10 +192,9 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
             },
         ],
         why: Some(
-            "On 2 cores, at most two threads run at the same time, and most calls return before another thread calls. So few \
-             enqueues overlap, and those that do are soon told apart by a dequeue: the searches do not have the exponentially many \
-             orders that they have on the 8 cores of the paper. With histories that overlap more, they do (BENCHMARKS.md, \
-             *Lowe's queues*).",
+            "On 2 cores, at most two threads run at the same time, and most calls return before another thread calls. Therefore only a few enqueues overlap, and a dequeue soon determines the order of those that do: unlike on the 8 cores of the \
+             paper, the searches do not try exponentially many orders. In histories in which more operations overlap, they do \
+             (BENCHMARKS.md, *Lowe's queues*).",
         ),
     },
     Experiment {
@@ -205,7 +204,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         paper: PAPER,
         title: "Section 6: several queue-oriented testers in parallel",
         about: "n testers share 840 runs (quick: 60) of 4 threads with 2^11 operations each, half of them enqueues. \
-                The paper has 8 cores, and is fastest with 5 testers, about 3 times as fast as with one.",
+                The machine of the paper has 8 cores, and is fastest with 5 testers, about 3 times as fast as with one.",
         chart: Chart::Lines,
         x: ("testers", false),
         y: ("seconds per observation", false),
@@ -223,7 +222,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 holds: |r| ratio(r, "", QUEUE_ORIENTED, "2", "1", 0.0, 0.9),
             },
             Shape {
-                rule: "more testers than cores do not help: the most testers take at least 0.8 of the time of the best number",
+                rule: "more testers than cores do not help: with the most testers, it takes at least 0.8 of the best time",
                 holds: |r| {
                     let means: Vec<f64> = r.series("", QUEUE_ORIENTED).map(|point| point.summary().mean).collect();
                     let (Some(last), Some(best)) = (means.last(), means.iter().copied().reduce(f64::min)) else {
@@ -252,8 +251,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         paper: PAPER,
         title: "Section 6: tree searches are erratic",
         about: "Single runs of a map by 4 threads with 2^8 operations each, judged as a whole by the tree searches. A \
-                search ends at 10^8 configurations (quick: 10^6; paper: 10^10). In the paper, 43 of 50 runs took Wing \
-                and Gong's search at most 30 ms, and 5 reached the limit; 1 of 50 reached it just in time. Times include \
+                search ends at 10^8 configurations (quick: 10^6; paper: 10^10). In the paper, Wing and Gong's search took at most 30 ms for 43 of 50 runs, and reached the limit for 5; the just-in-time search reached the limit for 1 of 50. Times include \
                 those of searches that reached the limit.",
         chart: Chart::Sorted,
         x: ("run, sorted by time", false),
@@ -265,7 +263,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         quick_s: 25.0,
         shapes: &[
             Shape {
-                rule: "most runs are judged in 30 ms",
+                rule: "most runs are judged within 30 ms",
                 holds: |r| {
                     all_series(r, |point| {
                         let middle = median(&point.values());
@@ -287,8 +285,9 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
             },
         ],
         why: Some(
-            "The 30 ms are those of the paper's machine. The results below were observed while other programs took more than half of the \
-             machine (see the load), and Wing and Gong's tree search was slower than that in half of the runs.",
+            "The limit of 30 ms is from the paper's machine. The results below were observed while other programs \
+             took more than half of the machine (see the load), and Wing and Gong's tree search was slower than that \
+             in half of the runs.",
         ),
     },
     Experiment {
@@ -297,8 +296,8 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         command: ("lowe", "backtracks"),
         paper: PAPER,
         title: "Section 5: the queue-oriented algorithm rarely backtracks",
-        about: "Runs of a Michael-Scott queue by 4 threads with 200 operations each, 3 of 10 of them enqueues of 20 values. \
-                The paper saw backtracking in about 1 of 9,000 runs; it doubled the iterations at worst.",
+        about: "Runs of a Michael-Scott queue by 4 threads with 200 operations each, 3 of 10 operations enqueue one of 20 values. \
+                The paper saw backtracking in about 1 of 9,000 runs; backtracking at most doubled the iterations.",
         chart: Chart::Facts,
         x: ("", false),
         y: ("runs with backtracking, per 1,000", false),
@@ -403,7 +402,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 },
             },
             Shape {
-                rule: "a noisy machine finds it sooner, over all numbers of threads",
+                rule: "the fault is found sooner on a noisy machine, over all numbers of threads",
                 holds: |r| {
                     let sum = |series: &str| r.series("", series).map(|point| point.summary().mean).sum::<f64>();
                     let (noisy, quiet) = (sum(NOISY), sum(QUIET));
@@ -429,9 +428,8 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         about: "`paper's tester`: 4 threads with 200 operations each, no chaos, judged as a whole by the tester that the \
                 paper names, with its keys and values; noisy where the paper says so. `trueline`: the default of this \
                 crate. Times are from the first run to the failing one, in a fresh process. A test ends after 20 s (quick: \
-                5 s). The control rows must not find anything: the variable with a log by a shared counter, which orders \
-                memory accesses, and the skiplist with a good hash function. For Shann's queue, 29 of 50 tests of the paper \
-                deadlocked.",
+                5 s). The objects of the control rows are correct, so a test must not find a fault there: the variable whose events are timed by a shared counter, which orders memory accesses, and the skiplist with a good hash function. For Shann's queue, 29 of 50 tests \
+                of the paper deadlocked.",
         chart: Chart::Rows,
         x: ("", false),
         y: ("milliseconds until the fault is found", true),
@@ -474,7 +472,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 },
             },
             Shape {
-                rule: "nothing is found in the controls",
+                rule: "no fault is found in the controls",
                 holds: |r| {
                     let found: f64 = BUGS
                         .iter()
@@ -488,7 +486,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 },
             },
             Shape {
-                rule: "Shann's queue fails in both ways",
+                rule: "Shann's queue fails both with wrong results and by getting stuck",
                 holds: |r| {
                     let points: Vec<_> = [PAPERS, AUTO]
                         .iter()
@@ -506,10 +504,10 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
             },
         ],
         why: Some(
-            "The paper's testers draw from long runs without chaos. On 2 shared cores, threads rarely overlap in the few \
+            "The paper's testers make long runs without chaos. On 2 shared cores, threads rarely overlap in the few \
              instructions that matter, and each run of 800 operations is judged as a whole, so that few runs are made \
              in the time of an observation. The default takes longer than the paper for Shann's queue when it gets stuck: its threads \
-             spin, so that only the watchdog can tell, and it waits a second before it calls a run stuck.",
+             spin, so only the watchdog can detect this, after waiting for one second.",
         ),
     },
     Experiment {
@@ -518,7 +516,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         command: ("lowe", "linear"),
         paper: PAPER,
         title: "Section 4: just-in-time search is linear for a register",
-        about: "Recorded runs of a register by 4 threads, 6 of 10 operations reads, 10 values. The paper proves that the \
+        about: "Recorded runs of a register by 4 threads, 6 of 10 operations are reads, 10 values. The paper proves that the \
                 just-in-time graph search visits at most (N + 1) · 2^p · (p + 1) configurations, for N events of p threads.",
         chart: Chart::Lines,
         x: ("operations in the history", true),
@@ -536,7 +534,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
             let test = plan("register", &settings(1, 10));
             let judgment = test.judgment(&seen.history, &finding::config(JIT_GRAPH, JUDGING));
             assert!(judgment.verdict.is_accepted(), "the register is correct");
-            #[expect(clippy::cast_precision_loss, reason = "for reading")]
+            #[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
             Observation::of(judgment.stats.configurations as f64).with("bound", bound)
         },
         repeats: true,
@@ -607,7 +605,8 @@ fn settings(keys: u64, values: u64) -> Settings {
     Settings { keys: Some(keys), values: Some(values), ..Settings::default() }
 }
 
-/// Returns the test of a queue in which this many of ten calls enqueue one of 20 values.
+/// Returns the test of a queue. Of ten calls, `tenths` enqueue one of 20 values, and the others
+/// dequeue.
 fn queue(tenths: u32) -> Plan {
     let test = plan("ms-queue", &Settings { values: Some(20), ..Settings::default() }).threads(4);
     test.weights([("enqueue", tenths), ("dequeue", 10 - tenths)]).expect("the test has both operations")
@@ -706,7 +705,8 @@ fn graphs_slow_down(results: &Results) -> Holds {
     growths(results, &[WG_GRAPH, JIT_GRAPH], |growth| growth >= 1.2)
 }
 
-/// Returns whether runs of a series at the chosen coordinates are undecided, or all are decided.
+/// Checks the runs of a series at the coordinates that `chosen` accepts. If `expected` is true, at
+/// least one run must be undecided; otherwise, all runs must be decided.
 fn undecided(results: &Results, series: &str, chosen: fn(f64) -> bool, expected: bool) -> Holds {
     let number = |text: &str| text.parse().unwrap_or(f64::NAN);
     let points: Vec<_> = results.series("", series).filter(|point| chosen(number(&point.x))).collect();
@@ -770,7 +770,7 @@ struct Bug {
     noise: u32,
     clock: Option<Clock>,
     is_faulty: bool,
-    /// The mean in the paper, in milliseconds, and its interval.
+    /// The mean in the paper, in milliseconds, and half the width of its 95 % confidence interval.
     paper: Option<(f64, Option<f64>)>,
 }
 
@@ -809,7 +809,7 @@ const BUGS: &[Bug] = &[
         paper: Some((679.0, Some(26.0))),
     },
     Bug {
-        name: "control: the variable, log by a shared counter",
+        name: "control: the variable, timed by a shared counter",
         object: "register-faulty-relaxed",
         keys: None,
         values: Some(10),
@@ -876,8 +876,9 @@ fn bug(point: &Point, scale: Scale, seed: u64) -> Observation {
     find(&judged_by(test, bug.tester, 5 * SECOND).noise(bug.noise), most)
 }
 
-/// Makes runs of a bounded queue until one is stuck, or the queue-oriented tester rejects it. The tester does not know
-/// the capacity: enqueues that were refused are left out, which does not make a history of a queue illegal.
+/// Executes runs of a bounded queue until a run is stuck, the queue-oriented tester rejects a run,
+/// or the time is over. The tester judges an unbounded queue, so enqueues that a full queue refused
+/// are left out. Leaving them out does not make a correct history incorrect.
 fn queue_oriented(test: &Plan, seed: u64, most: Duration) -> Observation {
     let mut runner = Runner::new();
     let started = Instant::now();
@@ -901,8 +902,8 @@ fn queue_oriented(test: &Plan, seed: u64, most: Duration) -> Observation {
     Observation::of(started.elapsed().as_secs_f64() * 1e3).with("found", 0.0).with("stuck", 0.0)
 }
 
-/// Returns the operations of a bounded queue as those of a queue: enqueues that were refused, and operations that never
-/// returned, are left out.
+/// Converts a history of a bounded queue to a history of an unbounded queue. Enqueues that were
+/// refused, and operations that never returned, are left out.
 fn as_queue(history: &History<Call, Value>) -> History<QueueOp<Value>, QueueRet<Value>> {
     let stays = |operation: &trueline::history::Operation<Call, Value>| match &operation.outcome {
         Outcome::Returned(result) => operation.op.operation != 0 || bool::from_value(result) != Some(false),
@@ -950,12 +951,12 @@ fn tree(point: &Point, scale: Scale, seed: u64) -> Observation {
     let judgment = test.judgment(&seen.history, &config);
     let ms = started.elapsed().as_secs_f64() * 1e3;
     let capped = matches!(judgment.verdict, Verdict::Unknown(_));
-    #[expect(clippy::cast_precision_loss, reason = "for reading")]
+    #[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
     let configurations = judgment.stats.configurations as f64;
     Observation::of(ms).with("capped", f64::from(u8::from(capped))).with("configurations", configurations)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn backtracks(_: &Point, scale: Scale, seed: u64) -> Observation {
     let runs = scale.pick(2000, 20_000);
     let test = queue(3).calls(200);
@@ -997,8 +998,9 @@ fn by_threads(point: &Point, scale: Scale, seed: u64) -> Observation {
     Observation { value: found.value / 1e3, ..found }
 }
 
-/// Counts the executions of the specification automaton (figure 2) whose calls and returns are those of two overlapping
-/// enqueues: all of them, or those in which each linearization point is followed by another, or by its own return.
+/// Counts the executions of the specification automaton (figure 2) in which the only operations are
+/// two overlapping enqueues. With `is_just_in_time`, counts only the executions in which each
+/// linearization point is immediately followed by another one, or by the return of its operation.
 fn two_enqueues(is_just_in_time: bool) -> f64 {
     #[derive(Clone, Copy, PartialEq)]
     enum Step {

@@ -1,11 +1,12 @@
-//! The experiments of the papers, reproduced: each table and figure by one command, with what the paper reports beside
-//! it.
+//! Reproduces the experiments of the papers. For each table or figure, there is a command that
+//! repeats the experiment and shows the results beside those of the paper.
 //!
-//! An [experiment](experiment) says which points it has, what one observation does, and which shapes the results must
-//! have. The [runner] makes observations in fresh processes, and stores them in `docs/papers` as they come. The
-//! [page] and the [plots](plot) are made from these files alone.
+//! An [experiment](experiment) defines its points, what one observation measures, and the shapes
+//! that the results must have: rules such as "A is faster than B". The [runner] makes each
+//! observation in a fresh process, and stores it in `docs/papers` immediately. The [page] and the
+//! [plots](plot) are generated from these files alone.
 
-// The page is made and tested without the objects, which only the experiments need.
+// The page is generated and tested without the objects. Only the experiments need the objects.
 #![cfg_attr(not(feature = "objects"), allow(dead_code, reason = "only experiments, which run objects, use it"))]
 
 #[cfg(feature = "objects")]
@@ -116,7 +117,7 @@ mod run {
     /// Which experiments to run, and how.
     #[derive(Debug)]
     pub(crate) struct Request<'r> {
-        /// The paper and the table or figure; `all` for all.
+        /// The paper, and the table or figure; `all` and an empty string for all experiments.
         command: (&'r str, &'r str),
         scale: Scale,
         again: bool,
@@ -178,7 +179,8 @@ mod run {
         super::write_page()
     }
 
-    /// Makes one observation, and prints it. Returns `None` if there is no such point.
+    /// Makes one observation of the point that `words` describe, and prints it. Returns `None` if
+    /// the point does not exist.
     pub(crate) fn observe(words: &[&str]) -> Option<()> {
         let [id, panel, series, x, scale, seed] = *words else { return None };
         let experiment = experiments().find(|experiment| experiment.id == id)?;
@@ -189,7 +191,7 @@ mod run {
         Some(())
     }
 
-    /// Returns whether each mean is the number in the paper.
+    /// Returns whether the mean at each observed point equals the number in the paper.
     pub(crate) fn equals_paper(results: &Results) -> Holds {
         let observed: Vec<_> = results.points.iter().filter(|point| !point.observations.is_empty()).collect();
         let differs = |point: &&&super::results::PointResults| {
@@ -207,7 +209,7 @@ mod run {
         Holds::when(wrong.is_empty(), detail)
     }
 
-    /// Prints how many shapes hold, and which do not.
+    /// Prints how many shapes hold, and which shapes do not hold.
     pub(crate) fn print_shapes() -> Result<(), String> {
         let all = super::stored()?;
         let shapes = || all.iter().flat_map(|results| results.shapes.iter().map(move |shape| (&results.id, shape)));
@@ -256,7 +258,7 @@ mod run {
 
         #[test]
         fn commands_are_read() {
-            let request = Request::read(&["lowe", "fig4", "--quick", "map"]).expect("it is a command");
+            let request = Request::read(&["lowe", "fig4", "--quick", "map"]).expect("the words are a command");
             assert_eq!((request.scale, request.again, request.words), (Scale::Quick, false, vec!["map"]));
             assert!(Request::read(&["lowe", "fig99"]).is_none());
             assert!(Request::read(&["all", "--fast"]).is_none());

@@ -1,4 +1,4 @@
-//! The chapter of the guide, made from stored results.
+//! Generates the chapter of the guide about the papers, from stored results.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ const INTRODUCTION: &str = "\
 
 trueline implements the algorithms of five papers. This chapter repeats their experiments: what each paper reports stands beside what
 this code does on one machine. Absolute times cannot agree, because the papers measured other programs in other languages on machines
-with 8 to 12 cores. What must agree is the *shape*: which tester is faster, what explodes, what stays flat. Each shape is a rule in
+with 8 to 12 cores. What must agree is the *shape*: which tester is faster, which times grow exponentially, and which stay constant. Each shape is a rule in
 code (`crates/trueline-bench/src/papers`), written before the results, and is reported as PASS, FAIL, or not testable here. Each FAIL
 has a paragraph that says why.
 
@@ -29,7 +29,8 @@ times are longer and less certain.
 files in `docs/papers`, where each result is stored as JSON and CSV.
 ";
 
-/// Returns the files that are made from results: the page, and a plot and a table for each experiment, by their paths.
+/// Returns the files that are generated from results, each with its path: the page, and a plot and
+/// a table for each experiment.
 pub(crate) fn files(all: &[Results]) -> Vec<(String, String)> {
     let mut files = vec![(PAGE.to_owned(), page(all))];
     for results in all {
@@ -90,7 +91,7 @@ fn overview(all: &[Results]) -> String {
     text
 }
 
-/// Returns the name that a heading has in links.
+/// Returns the name by which links refer to a heading.
 fn anchor(title: &str) -> String {
     let lower = title.to_lowercase();
     let kept = lower.chars().filter_map(|letter| match letter {
@@ -133,7 +134,7 @@ fn observed(results: &Results) -> impl Iterator<Item = &PointResults> {
     results.points.iter().filter(|point| !point.observations.is_empty())
 }
 
-/// Formats the mean of a point, and what else is known about it.
+/// Formats the mean of a point, its interval, and further facts about its observations.
 fn cell(point: &PointResults) -> String {
     let summary = point.summary();
     let mut text = number(summary.mean);
@@ -161,11 +162,11 @@ fn paper(point: &PointResults) -> String {
     }
 }
 
-/// Returns the means as a table: a row for each coordinate, and a column for each series.
+/// Returns a table of the means, with a row for each coordinate and a column for each series.
 fn table(results: &Results) -> String {
     let series = results.series_names();
     let has_paper = |series: &str| observed(results).any(|point| point.series == series && point.paper.is_some());
-    // If the paper has one number for all series, it has one column.
+    // If the paper gives the same number for all series, the table has one column for the paper.
     let is_shared = series.len() > 1
         && observed(results).all(|point| {
             series.iter().all(|series| {

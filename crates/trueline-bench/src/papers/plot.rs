@@ -1,5 +1,6 @@
-//! Draws results as SVG: lines with error bars, rows of marks, sorted observations, and one series against another.
-//! Colors follow the color scheme of the reader.
+//! Draws results as SVG. There are four kinds of plots: lines with error bars, rows of marks,
+//! sorted observations, and one series against another. Colors follow the color scheme of the
+//! reader.
 
 use std::fmt::Write as _;
 
@@ -8,7 +9,8 @@ use super::results::{Chart, PointResults, Results, distinct};
 const WIDTH: f64 = 760.0;
 const FONT: f64 = 12.0;
 
-/// Colors that can be told apart, on light and on dark, also with impaired color vision; marks differ as well.
+/// Colors that differ clearly on light and dark backgrounds, even for readers with impaired color
+/// vision. In addition, the marks have different shapes.
 const LIGHT: [&str; 7] = ["#0b62a4", "#c8501e", "#1d7f4f", "#8a3fa0", "#9a6a00", "#b3245b", "#4a5560"];
 const DARK: [&str; 7] = ["#6db3f2", "#ff9a6b", "#6fd3a0", "#d09be6", "#e6b84d", "#ff86ae", "#b6c2cf"];
 
@@ -30,7 +32,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// Returns a scale that contains all values, with some room.
+    /// Returns a scale that contains all values, with a margin at both ends.
     fn of(values: impl Iterator<Item = f64>, is_log: bool) -> Self {
         let values: Vec<f64> = values.filter(|value| value.is_finite() && (!is_log || *value > 0.0)).collect();
         let least = values.iter().copied().reduce(f64::min).unwrap_or(1.0);
@@ -46,7 +48,7 @@ impl Scale {
         }
     }
 
-    /// Returns where a value is, from 0 to 1.
+    /// Returns the position of a value on the scale, from 0 to 1.
     fn place(self, value: f64) -> f64 {
         let place = if self.is_log {
             (value.max(self.least) / self.least).ln() / (self.most / self.least).ln()
@@ -180,7 +182,7 @@ fn line(out: &mut String, from: (f64, f64), to: (f64, f64), class: &str) {
     );
 }
 
-/// Draws a mark: filled for ours, hollow for the paper's.
+/// Draws a mark: filled for our results, hollow for those of the paper.
 fn mark(out: &mut String, x: f64, y: f64, series: usize, is_paper: bool) {
     let class = format!("{}{}", if is_paper { 'h' } else { 'm' }, series % 7);
     let r = 3.6;
@@ -193,7 +195,8 @@ fn mark(out: &mut String, x: f64, y: f64, series: usize, is_paper: bool) {
     let _ = writeln!(out, "{shape} class=\"{class}\"/>");
 }
 
-/// Draws the title and what is measured; returns the space below.
+/// Draws the title, the paper and the machine. Returns the y coordinate at which the free space
+/// below them begins.
 fn heading(out: &mut String, results: &Results) -> f64 {
     text(out, 16.0, 26.0, "t", "start", &results.title);
     let load = loads(results);
@@ -212,12 +215,23 @@ fn loads(results: &Results) -> String {
     }
 }
 
-/// Draws the names of the series; returns the space below.
+/// Returns the approximate width of a text, in the usual fonts without serifs.
+fn text_width(text: &str) -> f64 {
+    let width = |letter: char| match letter {
+        'f' | 'i' | 'j' | 'l' | 'r' | 't' | ' ' | ',' | '.' | ':' | '-' | '(' | ')' => 4.8,
+        'm' | 'w' | '+' | '=' => 10.0,
+        'A'..='Z' => 9.0,
+        _ => 7.4,
+    };
+    text.chars().map(width).sum()
+}
+
+/// Draws the names of the series. Returns the y coordinate at which the free space below them
+/// begins.
 fn legend(out: &mut String, names: &[&str], top: f64, has_paper: bool) -> f64 {
     let (mut x, mut y) = (20.0, top + 12.0);
     let mut entry = |name: &str, at: Option<usize>| {
-        #[expect(clippy::cast_precision_loss, reason = "names are short")]
-        let width = 26.0 + name.chars().count() as f64 * 6.6;
+        let width = 30.0 + text_width(name);
         if x + width > WIDTH - 12.0 {
             x = 20.0;
             y += 18.0;
@@ -283,7 +297,7 @@ fn lines(results: &Results) -> (f64, String) {
     let panels: Vec<&str> = distinct(observed(results).map(|point| point.panel.as_str()));
     let columns = if panels.len() > 1 { 2 } else { 1 };
     let (gap, left) = (86.0, 86.0);
-    #[expect(clippy::cast_precision_loss, reason = "two columns")]
+    #[expect(clippy::cast_precision_loss, reason = "there are at most two columns")]
     let width = (WIDTH - left - 20.0 - gap * (columns - 1) as f64) / columns as f64;
     let height = if columns == 1 { 280.0 } else { 190.0 };
     let number_of = |point: &PointResults| point.x.parse::<f64>().unwrap_or(0.0);
@@ -294,7 +308,7 @@ fn lines(results: &Results) -> (f64, String) {
     };
     let y = Scale::of(observed(results).flat_map(shown), results.y.is_log);
     for (at, panel) in panels.iter().enumerate() {
-        #[expect(clippy::cast_precision_loss, reason = "few panels")]
+        #[expect(clippy::cast_precision_loss, reason = "there are few panels")]
         let (column, row) = ((at % columns) as f64, (at / columns) as f64);
         let of_panel = || observed(results).filter(|point| point.panel == **panel);
         let frame = Frame {
@@ -353,7 +367,7 @@ fn lines(results: &Results) -> (f64, String) {
             }
         }
     }
-    #[expect(clippy::cast_precision_loss, reason = "few panels")]
+    #[expect(clippy::cast_precision_loss, reason = "there are few panels")]
     let rows = panels.len().div_ceil(columns) as f64;
     (top + 24.0 + rows * (height + 76.0) - 20.0, out)
 }
@@ -374,9 +388,9 @@ fn rows(results: &Results) -> (f64, String) {
         [Some(summary.mean), point.paper.map(|(mean, _)| mean)].into_iter().flatten()
     };
     let x = Scale::of(observed(results).flat_map(shown), results.y.is_log);
-    #[expect(clippy::cast_precision_loss, reason = "few series")]
+    #[expect(clippy::cast_precision_loss, reason = "there are few series")]
     let each = 8.0 + 8.0 * names.len().max(2) as f64;
-    #[expect(clippy::cast_precision_loss, reason = "few rows")]
+    #[expect(clippy::cast_precision_loss, reason = "there are few rows")]
     let height = each * keys.len() as f64;
     let width = WIDTH - left - 24.0;
     for tick in x.ticks() {
@@ -385,12 +399,12 @@ fn rows(results: &Results) -> (f64, String) {
         text(&mut out, at, top + height + 16.0, "f", "middle", &number(tick));
     }
     for (at, key) in keys.iter().enumerate() {
-        #[expect(clippy::cast_precision_loss, reason = "few rows")]
+        #[expect(clippy::cast_precision_loss, reason = "there are few rows")]
         let y = top + each * at as f64;
         line(&mut out, (16.0, y), (WIDTH - 16.0, y), "g");
         text(&mut out, left - 10.0, y + each / 2.0 + 4.0, "", "end", key);
         for (number, name) in names.iter().enumerate() {
-            #[expect(clippy::cast_precision_loss, reason = "few series")]
+            #[expect(clippy::cast_precision_loss, reason = "there are few series")]
             let y = y + each * (number as f64 + 1.0) / (names.len() as f64 + 1.0);
             let found = observed(results).find(|point| rows_key(point) == **key && point.series == **name);
             let Some(point) = found else { continue };
@@ -425,7 +439,7 @@ fn sorted(results: &Results) -> (f64, String) {
     top = legend(&mut out, &names, top, false);
     let all = || observed(results).flat_map(PointResults::values);
     let most = observed(results).map(|point| point.observations.len()).max().unwrap_or(1);
-    #[expect(clippy::cast_precision_loss, reason = "few observations")]
+    #[expect(clippy::cast_precision_loss, reason = "there are few observations")]
     let x = Scale { least: 0.0, most: most as f64 + 1.0, is_log: false };
     let frame = Frame {
         left: 86.0,
@@ -441,7 +455,7 @@ fn sorted(results: &Results) -> (f64, String) {
             observed(results).filter(|point| point.series == **name).flat_map(PointResults::values).collect();
         values.sort_by(f64::total_cmp);
         for (at, value) in values.into_iter().enumerate() {
-            #[expect(clippy::cast_precision_loss, reason = "few observations")]
+            #[expect(clippy::cast_precision_loss, reason = "there are few observations")]
             let at = frame.left + frame.width * frame.x.place(at as f64 + 1.0);
             mark(&mut out, at, frame.top + frame.height * (1.0 - frame.y.place(value)), number, false);
         }
@@ -459,7 +473,7 @@ fn scatter(results: &Results) -> (f64, String) {
     for (at, panel) in panels.iter().enumerate() {
         let of_panel = || observed(results).filter(|point| point.panel == **panel);
         let scale = Scale::of(of_panel().map(|point| point.summary().mean), results.y.is_log);
-        #[expect(clippy::cast_precision_loss, reason = "few panels")]
+        #[expect(clippy::cast_precision_loss, reason = "there are few panels")]
         let column = at as f64;
         let frame =
             Frame { left: left + column * (width + gap), top: top + 24.0, width, height: 280.0, x: scale, y: scale };

@@ -1,6 +1,6 @@
-//! The results of an experiment, as they are stored in `docs/papers`: observations, what the paper reports, and whether
-//! the shapes hold. They contain all that the page and the plots show, so that these can be made without running
-//! anything.
+//! The results of an experiment, as they are stored in `docs/papers`: observations, the numbers of
+//! the paper, and whether the shapes hold. The results contain everything that the page and the
+//! plots show, so the page and the plots can be generated without running an experiment.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,8 @@ use super::statistics::{Summary, summary};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Results {
     pub(crate) id: String,
-    /// The rows of the list of experiments, such as `L1`.
+    /// The rows that the experiment reproduces, by their labels in the list of experiments, such as
+    /// `L1`.
     pub(crate) row: String,
     pub(crate) paper: String,
     pub(crate) title: String,
@@ -30,23 +31,24 @@ pub(crate) struct Results {
     pub(crate) machine: Machine,
     pub(crate) points: Vec<PointResults>,
     pub(crate) shapes: Vec<ShapeResult>,
-    /// Why shapes do not hold, if some do not.
+    /// The reason why some shapes do not hold; `None` if all hold.
     pub(crate) why: Option<String>,
 }
 
 /// The kind of a plot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Chart {
-    /// A line for each series, by a number.
+    /// A line for each series. The coordinates of the points are numbers.
     #[default]
     Lines,
-    /// A row for each name, with a mark for each series.
+    /// A row for each coordinate, with a mark for each series. The coordinates are names.
     Rows,
-    /// The observations of each series in increasing order.
+    /// The observations of each series, sorted in increasing order.
     Sorted,
-    /// The first series against the second, one mark for each name.
+    /// A mark for each coordinate. The coordinates are names. The position of a mark shows two
+    /// values: one of the first series, and one of the second.
     Scatter,
-    /// No plot: facts that hold or do not.
+    /// No plot, because the results are facts that either hold or do not hold.
     Facts,
 }
 
@@ -65,13 +67,13 @@ pub(crate) struct Machine {
     pub(crate) memory_gib: u64,
 }
 
-/// The observations at a point.
+/// The observations of a point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PointResults {
     pub(crate) panel: String,
     pub(crate) series: String,
     pub(crate) x: String,
-    /// The mean in the paper, and its 95 % interval.
+    /// The mean in the paper, and half the width of its 95 % confidence interval.
     pub(crate) paper: Option<(f64, Option<f64>)>,
     pub(crate) observations: Vec<Observation>,
     pub(crate) is_complete: bool,
@@ -81,7 +83,7 @@ pub(crate) struct PointResults {
     pub(crate) commit: String,
 }
 
-/// One observation: its value, further numbers, and a text.
+/// One observation: its value, additional numbers with their names, and a note.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Observation {
     pub(crate) value: f64,
@@ -94,7 +96,7 @@ pub(crate) struct Observation {
 pub(crate) struct ShapeResult {
     pub(crate) rule: String,
     pub(crate) verdict: Verdict,
-    /// The numbers that decided.
+    /// The numbers that decide whether the shape holds.
     pub(crate) detail: String,
 }
 
@@ -166,13 +168,13 @@ impl PointResults {
         self.observations.iter().map(|observation| observation.value).collect()
     }
 
-    /// Returns the mean of a further number.
+    /// Returns the mean of the additional number `name` over all observations.
     pub(crate) fn mean_of(&self, name: &str) -> Option<f64> {
         let values: Vec<f64> = self.observations.iter().filter_map(|observation| observation.get(name)).collect();
         (!values.is_empty()).then(|| summary(&values).mean)
     }
 
-    /// Returns the sum of a further number.
+    /// Returns the sum of the additional number `name` over all observations.
     pub(crate) fn sum_of(&self, name: &str) -> f64 {
         self.observations.iter().filter_map(|observation| observation.get(name)).sum()
     }
@@ -208,7 +210,7 @@ impl PointResults {
 }
 
 impl Results {
-    /// Returns the point with this name, if it was observed.
+    /// Returns the point with the given panel, series and coordinate, if it was observed.
     pub(crate) fn point(&self, panel: &str, series: &str, x: &str) -> Option<&PointResults> {
         let is_it = |point: &&PointResults| point.panel == panel && point.series == series && point.x == x;
         self.points.iter().find(is_it).filter(|point| !point.observations.is_empty())
@@ -219,7 +221,7 @@ impl Results {
         self.point(panel, series, x).map(|point| point.summary().mean)
     }
 
-    /// Returns the observed points of a series, in their order.
+    /// Returns the observed points of a series, in the order of the points of the experiment.
     pub(crate) fn series<'r>(&'r self, panel: &'r str, series: &'r str) -> impl Iterator<Item = &'r PointResults> {
         self.points
             .iter()
@@ -314,7 +316,7 @@ impl Results {
         })
     }
 
-    /// Writes the results beside the old ones, and then replaces them.
+    /// Writes the results to a temporary file, which then replaces the old results.
     ///
     /// # Errors
     /// Returns a message if a file cannot be written.
@@ -322,7 +324,7 @@ impl Results {
         write(&folder.join(format!("{}.json", self.id)), &lines(&self.to_json()))
     }
 
-    /// Returns the means as a table.
+    /// Returns a table of the means, as CSV.
     pub(crate) fn to_csv(&self) -> String {
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         let mut text = String::from("panel,series,x,mean,interval,n,paper_mean,paper_interval\n");
@@ -359,7 +361,7 @@ impl Chart {
     }
 }
 
-/// Returns the different names, in the order in which they first appear.
+/// Returns the names without repetitions, in the order in which they first appear.
 pub(crate) fn distinct<'t>(names: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
     let mut seen = Vec::new();
     for name in names {
@@ -370,7 +372,8 @@ pub(crate) fn distinct<'t>(names: impl Iterator<Item = &'t str>) -> Vec<&'t str>
     seen
 }
 
-/// Formats the results with one line for each point, so that changes can be read.
+/// Formats the results with one line for each point, so that differences between two versions are
+/// easy to read.
 fn lines(json: &Value) -> String {
     let mut text = String::from("{\n");
     let object = json.as_object().expect("results are a JSON object");
@@ -388,7 +391,7 @@ fn lines(json: &Value) -> String {
     text
 }
 
-/// Writes a file beside its place, and then moves it there.
+/// Writes a file under a temporary name, and then renames it.
 pub(crate) fn write(path: &PathBuf, text: &str) -> Result<(), String> {
     let beside = path.with_extension("new");
     let fault = |error: io::Error| format!("{}: {error}", path.display());
@@ -420,7 +423,7 @@ mod tests {
         let shape = ShapeResult { rule: "r".to_owned(), verdict: Verdict::NotTestable, detail: "d".to_owned() };
         let results = Results { id: "x".to_owned(), points: vec![point], shapes: vec![shape], ..Results::default() };
         let text = lines(&results.to_json());
-        let read = Results::from_json(&serde_json::from_str(&text).expect("it is JSON"));
+        let read = Results::from_json(&serde_json::from_str(&text).expect("the text is JSON"));
         assert_eq!(read.as_ref(), Some(&results));
         assert_eq!(results.to_csv().lines().nth(1), Some("\"a \"\"panel\"\"\",\"s\",\"2\",1.5,0,2,7,"));
         assert!(Results::from_json(&json!({"id": "x"})).is_none());

@@ -116,8 +116,8 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         paper: PAPER,
         title: "Figures 8 and 9: what the removal of duplicates saves",
         about: "The programs of table V, with choices from a seed: permutations and time with and without \
-                the three optimizations of the paper. Points below the diagonal are savings. The paper judges every execution; here \
-                equal histories are judged once even without the optimizations.",
+                the three optimizations of the paper. Points below the diagonal show savings. The paper judges every \
+                execution; here equal histories are judged once even without the optimizations.",
         chart: Chart::Scatter,
         x: (PLAIN, true),
         y: (OPTIMIZED, true),
@@ -180,8 +180,8 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         ],
         why: Some(
             "The paper judges every execution, so that most of its savings are repeated histories. Here distinct histories are \
-             judged in both cases, which is already the largest of the savings; what is left for the optimizations, remembering \
-             permutations, costs about as much as examining them again.",
+             judged in both cases, which is already the largest of the savings; the optimizations can only save \
+             permutations by remembering them, which costs about as much as examining them again.",
         ),
     },
     Experiment {
@@ -208,7 +208,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         most: 1,
         quick_s: 1.0,
         shapes: &[Shape {
-            rule: "there are two, 132 and 213",
+            rule: "two orders are accepted, 132 and 213",
             holds: |r| match r.points.first().and_then(|point| point.observations.first()) {
                 Some(seen) => {
                     let note = seen.note.clone().unwrap_or_default();
@@ -225,7 +225,7 @@ fn missing() -> Holds {
     Holds::not_testable("not measured yet")
 }
 
-/// Returns the rows of table V that the paper has.
+/// Returns our rows of table V that are also in the paper.
 fn scal() -> Vec<Row> {
     table_5().into_iter().filter(|row| row.paper.1 > 0).collect()
 }
@@ -256,7 +256,7 @@ fn choices(scale: Scale) -> Duration {
     Duration::from_millis(scale.pick(500, 5000))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn observed(rows: &[Row], point: &Point, is_strict: bool, scale: Scale) -> Observation {
     let row = find(rows, point);
     let by_seed = explored(row, 2, Some(1), Duration::from_secs(scale.pick(10, 60)));
@@ -282,11 +282,12 @@ fn observed(rows: &[Row], point: &Point, is_strict: bool, scale: Scale) -> Obser
     Observation { note: Some(note), ..seen }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "for reading")]
+#[expect(clippy::cast_precision_loss, reason = "measurements need less precision")]
 fn savings(point: &Point, scale: Scale, _: u64) -> Observation {
     let rows = scal();
     let row = find(&rows, point);
-    // The same histories for both, so the choices of the object come from a seed.
+    // The random choices of the object come from a seed, so that both series judge the same
+    // histories.
     let all = explored(row, 2, Some(1), Duration::from_secs(scale.pick(10, 60)));
     let optimizations = if point.series == PLAIN { Optimizations::none() } else { Optimizations::all() };
     let judged = judge(row, &all, false, optimizations);
@@ -297,7 +298,8 @@ fn savings(point: &Point, scale: Scale, _: u64) -> Observation {
     Observation::of(value).with("histories", all.histories.len() as f64)
 }
 
-/// Returns both numbers of each program, where both explorations saw the same number of histories.
+/// Returns the mean without optimizations and the mean with optimizations, for each program. Leaves
+/// out programs for which the two explorations saw different numbers of histories.
 fn both(results: &Results, panel: &str) -> Vec<(f64, f64)> {
     let pairs = results.series(panel, PLAIN).filter_map(|plain| {
         let optimized = results.point(panel, OPTIMIZED, &plain.x)?;
@@ -308,7 +310,8 @@ fn both(results: &Results, panel: &str) -> Vec<(f64, f64)> {
     pairs.collect()
 }
 
-/// Returns the orders of three dequeues, other than the order of the queue, that are quasi linearizable with factor 1.
+/// Returns the orders of three dequeues that are quasi linearizable with factor 1, except the
+/// first-in-first-out order.
 fn permutations() -> Vec<[u8; 3]> {
     let orders = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]];
     let factors = || {

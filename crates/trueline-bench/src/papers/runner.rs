@@ -1,6 +1,9 @@
-//! Runs an experiment by the papers' method: each observation in a process of its own, until the 95 % interval of the
-//! mean is within 2 % of it, or there are enough observations, or the time of the point is over: 2 minutes, or its share of
-//! the time for the whole experiment.
+//! Runs an experiment with the method of the papers: each observation is made in a separate
+//! process.
+//!
+//! The observations of a point end when the 95 % interval is within 2 % of the mean, when there are
+//! enough observations, or when the time for the point is over. The time for a point is its share
+//! of the time for the whole experiment; in a full run, it is at most 2 minutes.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,16 +16,17 @@ use super::statistics::Summary;
 
 /// The maximum number of observations of a point.
 pub(crate) const MOST: usize = 50;
-/// The maximum time for a point in a full run.
+/// The maximum time for observing a point in a full run.
 const POINT: Duration = Duration::from_secs(120);
-/// The time for all points of an experiment in a full run, as a multiple of the time in a quick run: all experiments
-/// together take at most four hours.
+/// The time for all points of an experiment in a full run, as a multiple of the time in a quick
+/// run. With this factor, full runs of all experiments together take at most four hours.
 pub(crate) const FULL: f64 = 12.0;
-/// A point is complete when the width of its interval is at most this fraction of the mean.
+/// A point is complete when half the width of its interval is at most this fraction of the mean.
 const NARROW: f64 = 0.02;
 /// The minimum number of observations of a point before its interval is computed.
 const FEWEST: usize = 5;
-/// A process that takes longer than the time of its point by this much is killed.
+/// A process is killed when it runs for longer than the time limit of the point that it observes,
+/// plus this duration.
 const SLACK: Duration = Duration::from_secs(60);
 
 /// Options of a run.
@@ -33,11 +37,12 @@ pub(crate) struct Options<'o> {
     pub(crate) again: bool,
     /// The folder of the results.
     pub(crate) folder: &'o Path,
-    /// Only points whose names have all these words.
+    /// Run only the points whose names contain all these words.
     pub(crate) words: &'o [&'o str],
 }
 
-/// Runs an experiment, or continues it, and judges its shapes.
+/// Runs an experiment, or continues an earlier run of it. Then checks whether the results have the
+/// shapes of the experiment.
 ///
 /// # Errors
 /// Returns a message if results cannot be read or written.
@@ -78,7 +83,8 @@ pub(crate) fn run(experiment: &Experiment, options: &Options<'_>) -> Result<Resu
     Ok(results)
 }
 
-/// Judges the shapes of stored results again.
+/// Checks again whether the stored results of an experiment have its shapes. Returns `None` if no
+/// results are stored.
 ///
 /// # Errors
 /// Returns a message if results cannot be read or written.
@@ -94,7 +100,7 @@ pub(crate) fn judge_again(experiment: &Experiment, folder: &Path) -> Result<Opti
     Ok(Some(results))
 }
 
-/// Returns the observations of a point that were made before.
+/// Returns a point, together with the observations of it from earlier runs.
 fn continued(point: &Point, earlier: Option<&Results>) -> PointResults {
     let Point { panel, series, x, paper } = point.clone();
     let known = earlier.and_then(|earlier| earlier.point(&panel, &series, &x)).cloned().unwrap_or_default();
@@ -132,7 +138,7 @@ fn observe(
     }
 }
 
-/// Makes an observation in a new process of this program, which is killed after `most`.
+/// Makes an observation in a new process of this program. Kills the process after the time `most`.
 fn in_new_process(id: &str, point: &Point, scale: Scale, seed: u64, most: Duration) -> Result<Observation, String> {
     let program = std::env::current_exe().map_err(|error| format!("cannot find the path of this program: {error}"))?;
     let mut child = Command::new(program)
@@ -162,7 +168,7 @@ fn in_new_process(id: &str, point: &Point, scale: Scale, seed: u64, most: Durati
                 std::thread::sleep(pause);
                 pause = (pause * 2).min(Duration::from_millis(20));
             }
-            Err(error) => return Err(format!("{id} cannot be waited for: {error}")),
+            Err(error) => return Err(format!("{id} does not end: {error}")),
         }
     }
     let text = reader.join().unwrap_or_default();

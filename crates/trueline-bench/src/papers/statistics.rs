@@ -1,6 +1,7 @@
 //! Means and intervals.
 
-/// The mean of observations, and the half-width of its 95 % confidence interval.
+/// The mean of observations, half the width of its 95 % confidence interval, and the number of
+/// observations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Summary {
     pub(crate) mean: f64,
@@ -8,7 +9,7 @@ pub(crate) struct Summary {
     pub(crate) count: usize,
 }
 
-/// Student's t for 95 %, for 1 to 30 degrees of freedom.
+/// The values of Student's t for 95 % confidence intervals, with 1 to 30 degrees of freedom.
 const STUDENT: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
     2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
@@ -27,7 +28,7 @@ pub(crate) fn summary(values: &[f64]) -> Summary {
     Summary { mean, around: student * (variance / count as f64).sqrt(), count }
 }
 
-/// Returns the exponent of the power law that fits best, by least squares of the logarithms.
+/// Fits a power law to the points, by least squares on their logarithms. Returns the exponent.
 #[expect(clippy::cast_precision_loss, reason = "there are few points")]
 pub(crate) fn exponent(points: &[(f64, f64)]) -> f64 {
     let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.max(1e-9).ln())).collect();
@@ -38,7 +39,8 @@ pub(crate) fn exponent(points: &[(f64, f64)]) -> f64 {
     above / below
 }
 
-/// Returns the middle value.
+/// Returns the median. If the number of values is even, this is the larger of the two middle
+/// values.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

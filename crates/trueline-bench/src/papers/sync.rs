@@ -30,8 +30,8 @@ const DIRECT: &str = "direct";
 const TWO_STEP: &str = "two-step";
 const TIMED: &str = "interrupted after 100 ms";
 
-/// The times in figures 11 and 12, in milliseconds, from the sources of the paper: the panel, the number of threads, and
-/// the mean and interval for each number of iterations.
+/// The times in figures 11 and 12, in milliseconds, from the sources of the paper. Each row has the
+/// panel, the number of threads, and for each number of iterations, a mean and its interval.
 const FIGURES_11_12: &[(&str, u32, &str)] = &[
     ("Synchronous channel, direct", 2, "2: 86±2 · 4: 81±2 · 8: 79±2 · 16: 76±2 · 32: 76±2"),
     ("Synchronous channel, direct", 4, "2: 88±2 · 4: 82±2 · 8: 81±2 · 16: 82±2 · 32: 84±1"),
@@ -64,7 +64,8 @@ const FIGURES_11_12: &[(&str, u32, &str)] = &[
     ("Closeable channel, two-step", 10, "2: 219±24 · 4: 248±43 · 8: 436±334"),
 ];
 
-/// The times in figure 13, in milliseconds: the object, the tester, and the mean and interval for each number of threads.
+/// The times in figure 13, in milliseconds. Each row has the object, the tester, and for each
+/// number of threads, a mean and its interval.
 const FIGURE_13: &[(&str, &str, &str)] = &[
     (
         "Synchronous channel",
@@ -87,7 +88,9 @@ const FIGURE_13: &[(&str, &str, &str)] = &[
 /// A mean and its interval, in milliseconds.
 type Mean = (f64, f64);
 
-/// Figure 14: the name, the object, threads, calls of each thread, and the times of both testers.
+/// The times in figure 14. Each row has the paper's name of the object, the catalog's name of the
+/// object, the number of threads, the number of calls of each thread, and the mean times of the
+/// direct and of the two-step tester.
 const FIGURE_14: &[(&str, &str, u32, u32, Mean, Mean)] = &[
     ("synchronous channel", "sync-channel-faulty-no-wait", 4, 4, (85.0, 3.0), (109.0, 2.0)),
     ("filter channel", "filter-channel-faulty-no-filter", 4, 4, (77.0, 1.0), (108.0, 3.0)),
@@ -105,7 +108,8 @@ const FIGURE_14: &[(&str, &str, u32, u32, Mean, Mean)] = &[
     ("terminating queue", "terminating-queue-faulty-returns-at-once", 4, 4, (103.0, 1.0), (105.0, 1.0)),
 ];
 
-/// Figure 15: the name, the object, threads, calls of each thread, and the time.
+/// The times in figure 15. Each row has the paper's name of the object, the catalog's name of the
+/// object, the number of threads, the number of calls of each thread, and the mean time.
 const FIGURE_15: &[(&str, &str, u32, u32, Mean)] = &[
     ("synchronous channel", "sync-channel-faulty-two-states", 4, 4, (323.0, 39.0)),
     ("filter channel", "filter-channel-faulty-two-states", 4, 4, (338.0, 50.0)),
@@ -124,8 +128,8 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         title: "Figure 11: time to find a fault, by the iterations of each thread",
         about: "A faulty synchronous channel, ABC object and barrier, by the number of threads (p) and of calls of each \
                 thread, with the direct tester and in two steps. Threads yield at 1 of 16 schedule points, because there are \
-                fewer cores than in the paper. An observation ends after 20 s (quick: 2 s), and then counts as that long. \
-                The times of the paper include about 75 ms in which the virtual machine starts.",
+                fewer cores than in the paper. An observation ends after 20 s (quick: 2 s), and then counts as 20 s \
+                (2 s). The times of the paper include about 75 ms in which the virtual machine starts.",
         chart: Chart::Lines,
         x: ("calls of each thread", true),
         y: ("milliseconds until the fault is found", true),
@@ -143,7 +147,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         quick_s: 65.0,
         shapes: &[
             Shape {
-                rule: "about four calls are enough: with four calls, each fault is found directly within 1.5 times the best time of its number of threads, or within 20 ms",
+                rule: "about four calls are enough: with four calls, the direct tester finds each fault within 1.5 times the best time for the same number of threads, or within 20 ms",
                 holds: four_calls,
             },
             Shape {
@@ -172,8 +176,8 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
             },
         ],
         why: Some(
-            "The time to find a fault varies by chance, and a quick run has only a few observations of each point, here beside other \
-             programs (see the load). Such means differ by more than the factors of these rules: they need the full method.",
+            "The time to find a fault varies by chance, and a quick run has only a few observations of each point, here while other programs were running (see the load). Such means differ by more than the factors of these rules, so the rules need \
+             the full method.",
         ),
     },
     Experiment {
@@ -182,7 +186,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         command: ("sync", "fig12"),
         paper: PAPER,
         title: "Figure 12: time to find the fault of a closeable channel",
-        about: "The closeable channel of the old library, as in figure 11.",
+        about: "The closeable channel of an old version of the Scala Concurrency Library (SCL), tested as in figure 11.",
         chart: Chart::Lines,
         x: ("calls of each thread", true),
         y: ("milliseconds until the fault is found", true),
@@ -209,7 +213,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         command: ("sync", "fig13"),
         paper: PAPER,
         title: "Figure 13: time to find a fault, by the number of threads",
-        about: "Four calls of each thread, or one for the exchanger. Otherwise as in figure 11.",
+        about: "Four calls of each thread, or one for the exchanger. Everything else is as in figure 11.",
         chart: Chart::Lines,
         x: ("threads", false),
         y: ("milliseconds until the fault is found", true),
@@ -234,7 +238,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         quick_s: 60.0,
         shapes: &[
             Shape {
-                rule: "directly, the most threads are found at in less than 1 s, for channel, exchanger and barrier",
+                rule: "with the most threads, the direct tester finds the fault in less than 1 s, for channel, exchanger and barrier",
                 holds: |r| {
                     let last: Vec<(&str, f64)> = ["Synchronous channel", "Exchanger", "Barrier"]
                         .iter()
@@ -260,8 +264,8 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
             },
         ],
         why: Some(
-            "A quick run has one or two observations of these points, here beside other programs (see the load), and the fault is found \
-             after times that vary by chance: the rule needs the full method.",
+            "A quick run has one or two observations of these points, here while other programs were running (see the load), and \
+             the time to find a fault varies by chance, so the rule needs the full method.",
         ),
     },
     Experiment {
@@ -350,9 +354,9 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         paper: PAPER,
         title: "Figure 15: time to find each progress fault",
         about: "Threads make arbitrary calls. `interrupted after 100 ms` follows the paper: a run in which no thread has made \
-                progress for 100 ms is interrupted, and it is judged whether a call should have returned. `trueline` is the \
-                default of this crate, which knows when all threads are blocked, and does not wait. The fault of the barrier \
-                is that it wakes one thread, and not all. A test ends after 20 s (quick: 4 s).",
+                progress for 100 ms is interrupted, and it is judged whether a call should have returned. `trueline` \
+                is the default of this crate, which detects that all threads are blocked, and does not wait. The \
+                barrier is faulty because it wakes one thread instead of all. A test ends after 20 s (quick: 4 s).",
         chart: Chart::Rows,
         x: ("", false),
         y: ("milliseconds until the fault is found", true),
@@ -400,7 +404,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 },
             },
             Shape {
-                rule: "interrupting takes at least the 100 ms of the time-out, for each object",
+                rule: "for each object, interrupting takes at least the 100 ms of the timeout",
                 holds: |r| {
                     let least = r
                         .points
@@ -420,9 +424,10 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         command: ("sync", "timeout"),
         paper: PAPER,
         title: "Section 9: false alarms of the time-out",
-        about: "Correct objects, 4 threads with 4 arbitrary calls each. A run without progress for the time-out is interrupted, \
-                and an alarm is false if it is then judged that a call should have returned. The paper, on 8 cores, had some \
-                false alarms at 80 ms and none at 100 ms. 1,000 runs for each observation (quick: 20).",
+        about: "Correct objects, 4 threads with 4 arbitrary calls each. A run without progress for this time is \
+                interrupted. If the judge then finds that a call should have returned, this is a false alarm. The \
+                paper, on 8 cores, had some false alarms at 80 ms and none at 100 ms. 1,000 runs for each observation \
+                (quick: 20).",
         chart: Chart::Lines,
         x: ("time-out in milliseconds", true),
         y: ("false alarms in 1,000 runs", false),
@@ -438,14 +443,14 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
             let runs = scale.pick(20, 1000);
             let mut runner = Runner::new();
             let alarms = (0..runs).filter(|run| is_stuck(&test, &mut runner, seed * 100_000 + run)).count();
-            #[expect(clippy::cast_precision_loss, reason = "few runs")]
+            #[expect(clippy::cast_precision_loss, reason = "there are few runs")]
             Observation::of(alarms as f64 * 1000.0 / runs as f64)
         },
         repeats: true,
         most: 3,
         quick_s: 40.0,
         shapes: &[Shape {
-            rule: "a time-out of 100 ms has no false alarms",
+            rule: "a time-out of 100 ms causes no false alarms",
             holds: |r| {
                 let at: Vec<_> = observed(r).filter(|point| point.x == "100").collect();
                 let alarms: f64 = at.iter().map(|point| point.summary().mean).sum();
@@ -460,8 +465,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         command: ("sync", "asap"),
         paper: PAPER,
         title: "Section 7.1.1: synchronizing as soon as possible",
-        about: "The search for objects with a state, on recorded runs of correct objects, 4 threads with 6 calls each: \
-                synchronizations are tried at any time, as soon as possible (the paper's reduction, which saves up to 30 % there), \
+        about: "Recorded runs of correct objects with a state, 4 threads with 6 calls each, judged by search: synchronizations are tried at any time, as soon as possible (the paper's reduction, which saves up to 30 % there), \
                 or just in time (the default of this crate). Each observation judges 1,000 histories (quick: 200).",
         chart: Chart::Rows,
         x: ("", false),
@@ -478,7 +482,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         most: 20,
         quick_s: 20.0,
         shapes: &[Shape {
-            rule: "as soon as possible takes less time than at any time, over all objects",
+            rule: "synchronizing as soon as possible takes less time than synchronizing at any time, over all objects",
             holds: |r| {
                 let sum = |series: &str| r.series("", series).map(|point| point.summary().mean).sum::<f64>();
                 let (any, soon) = (sum(DISCIPLINES[0].0), sum(DISCIPLINES[1].0));
@@ -498,9 +502,9 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         paper: PAPER,
         title: "Section 7: complexity of the testers",
         about: "Simulated histories, in milliseconds of judging. The paper gives O(n²) for binary synchronizations without a state \
-                (channel, by matching) and O(n⁴) for homogeneous ones (exchanger, by matching); with a state, or with more than \
-                two parties, the problem is NP-complete, so these are histories in which all n calls overlap and one result is \
-                wrong. A search ends after 10 s.",
+                (channel, by matching) and O(n⁴) for homogeneous ones (exchanger, by matching); with a state, or with \
+                more than two parties, the problem is NP-complete; the histories for these cases have n overlapping \
+                calls, and one wrong result. A search ends after 10 s.",
         chart: Chart::Lines,
         x: ("operations", true),
         y: ("milliseconds", true),
@@ -534,7 +538,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
             },
         ],
         why: Some(
-            "NP-completeness is about the worst case. The search just in time remembers configurations, and histories that \
+            "NP-completeness is about the worst case. The just-in-time search remembers configurations, and histories that \
              are simulated and then spoiled at one place are not the worst case: most orders lead to the same few states.",
         ),
     },
@@ -548,9 +552,9 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 70. In figure 9, the second send and the second receive should have synchronized.",
         chart: Chart::Facts,
         x: ("", false),
-        y: ("1 if it is so", false),
+        y: ("1 if true, otherwise 0", false),
         points: |_| {
-            ["figure 8: 70 was allowed", "figure 9: 2 and 3 were anticipated"]
+            ["figure 8: 70 was allowed", "figure 9: the second send and receive synchronized"]
                 .iter()
                 .map(|x| Point::new("", "holds", x).paper(1.0, None))
                 .collect()
@@ -561,7 +565,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         repeats: false,
         most: 1,
         quick_s: 1.0,
-        shapes: &[Shape { rule: "both are as in the paper", holds: |r| super::equals_paper(r) }],
+        shapes: &[Shape { rule: "both facts are as in the paper", holds: |r| super::equals_paper(r) }],
         why: None,
     },
 ];
@@ -598,7 +602,8 @@ fn exponent_at_most(results: &Results, series: &str, most: f64) -> Holds {
     Holds::when(exponent <= most, format!("exponent {exponent:.2}"))
 }
 
-/// Returns the points of a series of the paper: `x: mean±interval`, separated by `·`.
+/// Parses a series of the paper. In `data`, each point has the form `x: mean±interval`, and the
+/// points are separated by `·`.
 fn of_paper(panel: &str, series: &str, data: &str) -> Vec<Point> {
     let point = |text: &str| {
         let (x, rest) = text.trim().split_once(": ")?;
@@ -615,7 +620,7 @@ fn sweep(scale: Scale, is_chosen: impl Fn(&str) -> bool) -> Vec<Point> {
     all.filter(|point| scale == Scale::Full || matches!(point.x.as_str(), "2" | "4" | "16")).collect()
 }
 
-/// Sets the tester: direct, or in two steps.
+/// Selects the direct or the two-step tester for a test.
 fn tested(plan: Plan, is_two_step: bool, most: Duration) -> Plan {
     let algorithm = if is_two_step { Algorithm::JustInTimeGraph } else { Algorithm::Auto };
     plan.without_helpers().algorithm(algorithm).timeout(most)
@@ -654,10 +659,11 @@ fn four_calls(results: &Results) -> Holds {
     }
 }
 
-/// Makes a run, and returns whether an operation that did not return should have.
+/// Runs the test once. Returns whether an operation did not return although it should have
+/// returned.
 fn is_stuck(test: &Plan, runner: &mut Runner, seed: u64) -> bool {
-    // This thread is not part of the test, so the runner must assume that it may wake others. Therefore only the
-    // time-out ends a run that is stuck.
+    // The thread that is spawned here is not part of the test, so the runner must assume that this
+    // thread may wake threads of the test. Therefore only the timeout ends a run that is stuck.
     static OTHER: Once = Once::new();
     OTHER.call_once(|| {
         drop(thread::spawn(|| {
@@ -670,7 +676,8 @@ fn is_stuck(test: &Plan, runner: &mut Runner, seed: u64) -> bool {
     matches!(test.progress(&seen.history, &Budget::unlimited()), Some(ProgressVerdict::Rejected(_)))
 }
 
-/// Makes runs until, in one of them, operations are stuck that should have returned.
+/// Runs the test repeatedly, until an operation does not return although it should have returned,
+/// or until the time is over.
 fn stuck(test: &Plan, seed: u64, most: Duration) -> Observation {
     let started = Instant::now();
     let mut runner = Runner::new();
@@ -687,8 +694,9 @@ fn small(value: &Value) -> u32 {
     u32::from_value(value).expect("the value is a small number")
 }
 
-/// Records runs of an object of the catalog, and returns the time of judging them, in milliseconds for 1,000.
-#[expect(clippy::cast_precision_loss, reason = "few runs")]
+/// Records runs of an object of the catalog, and judges them. Returns the time for judging 1,000
+/// runs, in milliseconds.
+#[expect(clippy::cast_precision_loss, reason = "there are few runs")]
 fn judging<S: SyncSpec>(
     spec: &S,
     object: &str,
@@ -802,7 +810,7 @@ fn timed<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, algorithm: Syn
 
 fn complexity(point: &Point, _: Scale, seed: u64) -> Observation {
     let operations: usize = point.number();
-    let clients = u32::try_from(operations).expect("few");
+    let clients = u32::try_from(operations).expect("the number of clients fits in 32 bits");
     let channel = |random: &mut trueline::drive::Random, process: u32| match process % 2 {
         0 => ChannelOp::Send(random.below(100)),
         _ => ChannelOp::Receive,
@@ -837,7 +845,8 @@ fn complexity(point: &Point, _: Scale, seed: u64) -> Observation {
     }
 }
 
-/// Moves all calls before all returns, so that all operations overlap. Each operation gets a process of its own.
+/// Moves all calls before all returns, so that all operations overlap, and assigns each operation
+/// to a separate process.
 fn together<S: SyncSpec>(events: Vec<Event<S>>) -> Vec<Event<S>> {
     let (mut calls, mut returns, mut own) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (number, event) in (0..).zip(events) {

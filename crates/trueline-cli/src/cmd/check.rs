@@ -57,7 +57,7 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
         for path in passed_over {
             let path = path.display();
             output::note(format_args!(
-                "{path}: skipped, because it does not look like a history; name the file itself to read it"
+                "{path}: skipped, because it does not look like a history; give the path of the file itself to read it"
             ));
         }
     }
@@ -69,7 +69,7 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
         bar.set_message(visible(&input.name()));
         let limits = judge.limits();
         let left = files - index - 1;
-        // Called if a limit ends the program.
+        // If a limit ends the program early, `end` is called with the results so far.
         let end = |judged: Judged| {
             bar.finish_and_clear();
             let written = write(&render(&judged, args, wanted));
@@ -128,20 +128,23 @@ pub(super) struct Judge<'a> {
     token: CancelToken,
 }
 
-/// Returns the specification, or an error if it cannot be judged as the arguments require.
+/// Returns the specification, or an error if its histories cannot be judged as the arguments
+/// require.
 fn specification(args: &CheckArgs) -> Result<NamedSpec, String> {
     let spec = registry::spec(&args.spec, Options::new().nil_wildcard(args.nil_wildcard))
         .map_err(|fault| fault.to_string())?;
     let name = spec.name();
     if args.clock_skew > 0 && spec.process_matters() {
-        // With clock skew, overlapping operations are assigned to different processes.
+        // With clock skew, operations of one process may overlap. They are then assigned to
+        // different processes. This specification does not allow that, because its results depend
+        // on the process.
         return Err(format!(
-            "--clock-skew is not supported for {name}, where it matters which process calls; leave it out"
+            "--clock-skew is not supported for {name}, because its results depend on the calling process; leave --clock-skew out"
         ));
     }
     if args.criterion == Criterion::Progress && !spec.has_progress() {
         return Err(format!(
-            "--criterion progress is for objects whose operations synchronize, and those of {name} do not; leave it out"
+            "--criterion progress is for objects whose operations synchronize, but those of {name} do not; leave --criterion out"
         ));
     }
     match wrong_factors(args, &spec) {
@@ -154,7 +157,7 @@ fn specification(args: &CheckArgs) -> Result<NamedSpec, String> {
 fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
     let name = spec.name();
     if args.criterion == Criterion::Progress && args.factor.is_some() {
-        return Some("--factor is for --criterion quasi; leave one of them out".to_owned());
+        return Some("--factor is only for --criterion quasi; leave out --factor, or the other --criterion".to_owned());
     }
     if args.criterion == Criterion::Quasi && args.factor.is_none() && !spec.is_quasi() {
         return Some(format!(
@@ -170,7 +173,7 @@ fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
     None
 }
 
-/// Writes the results as JUnit XML if this was requested. Returns whether there was no error.
+/// Writes the results as JUnit XML if this was requested. Returns `false` if writing failed.
 fn write_junit<'j>(args: &CheckArgs, judge: &Judge<'_>, judged: impl Iterator<Item = &'j Judged>) -> bool {
     let Some(path) = &args.junit else { return true };
     let written = file::write(path, ci::junit(judge.spec.name(), &judged.collect::<Vec<_>>()));
@@ -180,7 +183,8 @@ fn write_junit<'j>(args: &CheckArgs, judge: &Judge<'_>, judged: impl Iterator<It
     written.is_ok()
 }
 
-/// Returns the budget that remains within the limits.
+/// Returns the budget for judging: the time and memory that the limits leave, and the number of
+/// configurations that the arguments allow.
 fn budget(args: &CheckArgs, limits: &Limits) -> Budget {
     let mut budget = Budget::unlimited().memory(limits.memory).cancelled_by(limits.token.clone());
     if let Some(left) = limits.left() {
@@ -208,7 +212,7 @@ fn config(args: &CheckArgs, budget: Budget) -> Config {
     config
 }
 
-/// The extent of an input; all zero until it has been read completely.
+/// The size of an input. All counts are 0 until the input has been read completely.
 #[derive(Clone, Copy, Default)]
 struct Read {
     operations: usize,
@@ -216,14 +220,15 @@ struct Read {
     events: u32,
 }
 
-/// The result for an input.
+/// The result of reading and judging one input.
 pub(crate) enum Judged {
     Report(Box<Report>, Option<Box<Timeline>>),
     Unreadable { file: String, line: Option<usize>, message: String },
 }
 
 impl Judged {
-    /// Returns the verdict alone, for the case that a limit was reached before the rest was finished.
+    /// Returns this result without an explanation and without a picture, for the case that a limit
+    /// was reached before they were finished.
     pub(super) fn cut(&self, kind: LimitKind) -> Self {
         match self {
             Self::Report(report, _) => {
@@ -239,7 +244,8 @@ impl Judged {
     }
 }
 
-/// Explains why the versions in a history do not give its order.
+/// Describes how the versions of the operations contradict the history, or states that this could
+/// not be decided. In both cases, the verdict was found without the versions.
 fn contradicted(contradiction: Contradiction, judged: &dyn trueline::judge::Judged) -> String {
     let name = |id| {
         let (operation, object) = judged.operation(id);
@@ -251,8 +257,8 @@ fn contradicted(contradiction: Contradiction, judged: &dyn trueline::judge::Judg
     let without = "the verdict was found without versions";
     match contradiction {
         Contradiction::RealTime { first, second } => format!(
-            "versions contradict real-time order: by version, {} comes before {}, but the latter returned before the \
-             former was called; {without}",
+            "versions contradict real-time order: by version, {} comes before {}, but the second returned before the \
+             first was called; {without}",
             name(first),
             name(second)
         ),
@@ -270,26 +276,28 @@ fn cut_short(kind: LimitKind) -> String {
     match kind {
         LimitKind::Cancelled => "interrupted before the rest of the output was complete".to_owned(),
         kind => {
-            format!("the {kind} limit was reached after the verdict, so the rest of the output is incomplete; raise it")
+            format!(
+                "the {kind} limit was reached after the verdict, so the rest of the output is incomplete; raise the limit"
+            )
         }
     }
 }
 
-/// The output that the user wants besides the verdict.
+/// The output that is requested besides the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// No output besides the report of the verdict.
     Report,
     /// An explanation in words, without a picture.
     Explanation,
-    /// The part of the history near the problem, drawn in the terminal.
+    /// A picture of the part of the history near the problem, drawn in the terminal.
     Excerpt,
-    /// The whole history, to be drawn.
+    /// A picture of the whole history.
     Everything,
 }
 
 impl Wanted {
-    /// Returns whether a rejection is reported with more than the verdict.
+    /// Returns whether the report of a rejection contains more than the verdict.
     fn tells_more(self, args: &CheckArgs) -> bool {
         args.core || matches!(self, Self::Explanation | Self::Everything)
     }
@@ -302,7 +310,7 @@ impl<'a> Judge<'a> {
         let reading = Reading::new(&args.read, args.clock_skew)?;
         if spec.process_matters() && !reading.names_processes() {
             return Err(format!(
-                "the mapping has no `process`, and for {} it matters which process calls; add `process` to the mapping",
+                "results of {} depend on the calling process; add `process` to the mapping, which does not assign it",
                 spec.name()
             ));
         }
@@ -320,7 +328,8 @@ impl<'a> Judge<'a> {
         tally.and(judged).exit_code()
     }
 
-    /// Returns the report of a history that was not read or judged because of a limit.
+    /// Returns the report of a history that could not be read or judged because a limit was
+    /// reached.
     fn undecided(&self, file: &str, kind: LimitKind, limits: &Limits, read: Read) -> Judged {
         let Read { operations, pending, events } = read;
         let limit = Limit::new(kind, 0, events);
@@ -331,8 +340,8 @@ impl<'a> Judge<'a> {
         Judged::Report(Box::new(Report::new(file, self.spec.name(), (operations, pending), &judgment, none)), None)
     }
 
-    /// Reads and judges an input. If this exceeds a limit by too much, `end` is called with the results so far, and the
-    /// program ends with the exit code that it returns.
+    /// Reads and judges an input. If this exceeds a limit by too much, calls `end` with the results
+    /// so far, and then ends the program with the exit code that `end` returns.
     pub(super) fn judge(
         &self,
         input: &Input,
@@ -361,7 +370,8 @@ impl<'a> Judge<'a> {
             Err(Unreadable { line, message, .. }) => return Judged::Unreadable { file, line, message },
         };
         let plain = report::plain(&file, spec.name(), &*judged);
-        // With `--criterion progress`, an accepted history may still turn out to be stuck.
+        // With `--criterion progress`, the verdict "accepted" is not known yet: it may turn out
+        // later that some operations should have returned but were stuck.
         let known = match plain.finding {
             Finding::Accepted if args.criterion == Criterion::Progress => None,
             _ => Some(Judged::Report(Box::new(plain), None)),
@@ -400,7 +410,7 @@ impl<'a> Judge<'a> {
             if !args.quiet {
                 output::note(format_args!("{}: {note}", report.file));
             }
-            // In text output, the note on stderr is enough.
+            // Text output does not need this note, because it has already been printed to stderr.
             if args.json {
                 report = report.with_note(note);
             }
@@ -419,8 +429,8 @@ impl<'a> Judge<'a> {
         }
         if args.clock_skew > 0 {
             report = report.with_note(format!(
-                "with --clock-skew {}, operations of the same process are ordered only if they are further apart than \
-                 that",
+                "with --clock-skew {}, operations of the same process are ordered only if the time between them is \
+                 longer",
                 args.clock_skew
             ));
         }
@@ -430,8 +440,9 @@ impl<'a> Judge<'a> {
         Judged::Report(Box::new(report), timeline.map(Box::new))
     }
 
-    /// Returns what `lint` finds in a rejected file and what explains the rejection. The file is read once more, unless
-    /// it is long.
+    /// Returns the findings of `lint` that may explain why a file was rejected. To find them, reads
+    /// the file once more. Returns no findings for a long file or a pipe, because these are not
+    /// read again.
     fn hints(&self, input: &Input, report: &Report, limits: &Limits) -> Vec<String> {
         let Finding::Rejected(rejection) = &report.finding else { return Vec::new() };
         // A pipe cannot be read again.
@@ -477,13 +488,14 @@ impl<'a> Judge<'a> {
         Ok((judged?, ill_formed))
     }
 
-    /// Converts what the user wants into what the report must contain.
+    /// Returns the parts of the report that are needed for the requested output.
     fn wanted(&self, wanted: Wanted, limits: &Limits) -> report::Wanted {
         let Self { args, .. } = self;
         let time = limits.left().map_or(args.core_timeout, |left| left.min(args.core_timeout));
         let core = shrink::Limits::new().time(time).memory(limits.memory).cancelled_by(limits.token.clone());
         report::Wanted {
-            // After Ctrl-C or a reached limit, the verdict is reported without a core.
+            // If Ctrl-C was pressed or a limit was reached, report the verdict without a core (the
+            // operations that cause the rejection).
             core: limits.reached().is_none().then_some(core),
             words: match wanted {
                 _ if args.quiet => Words::None,
@@ -501,7 +513,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The output for an input.
+/// The output for one input.
 #[derive(Default)]
 pub(super) struct Rendered {
     error: Option<String>,
@@ -537,7 +549,7 @@ pub(super) fn write(rendered: &Rendered) -> Written {
     if let Some(error) = &rendered.error {
         output::error(error);
     }
-    // If there is nothing to print, it does not matter whether standard output is closed.
+    // If there is nothing to print, a closed standard output is not an error.
     if rendered.text.is_empty() {
         return Written::All;
     }
@@ -553,10 +565,10 @@ fn bar(files: usize) -> ProgressBar {
     ProgressBar::new(files as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// The kinds of verdicts so far.
+/// The kinds of verdicts that have occurred so far.
 #[derive(Clone, Copy, Default)]
 struct Tally {
-    /// Whether a history is rejected if its versions contradict it.
+    /// Whether a history counts as rejected if the versions of its operations contradict it.
     strict: bool,
     unreadable: bool,
     rejected: bool,
@@ -581,7 +593,8 @@ impl Tally {
         self
     }
 
-    /// If output was not written in time, the result counts as undecided, unless a history was rejected.
+    /// Takes into account whether the output was written in time. If it was not, the exit code is
+    /// that of an undecided history, unless a history was rejected or could not be read.
     fn after(mut self, written: Written) -> Self {
         self.unknown |= written == Written::Late;
         self

@@ -39,7 +39,8 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
         ExitCode::from(2)
     };
     let path = args.output.display().to_string();
-    // Bind first: a second collector on the same port must not touch the log of the first.
+    // Bind the port before opening the log, because a second collector on the same port must not
+    // touch the log of the first.
     let bound = TcpListener::bind(&args.listen).and_then(|listener| Ok((listener.local_addr()?, listener)));
     let (address, listener) = match bound {
         Ok(bound) => bound,
@@ -56,14 +57,15 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
     let (end, ended) = mpsc::channel();
     let interrupted = end.clone();
     if let Err(error) = ctrlc::set_handler(move || drop(interrupted.send(None))) {
-        output::note(format_args!("Ctrl-C will stop this at once, because no handler could be installed: {error}"));
+        output::note(format_args!("Ctrl-C will stop trueline at once, because no handler could be installed: {error}"));
     }
     let log = Arc::new(Mutex::new(log));
     output::note(format_args!("listening on {address}, writing {path}; Ctrl-C to end"));
     let shared = Arc::clone(&log);
     std::thread::spawn(move || {
         for (connection, stream) in listener.incoming().enumerate() {
-            // If a connection could not be accepted, the client is gone.
+            // If a connection cannot be accepted, for example because the client has already
+            // disconnected, wait for the next one.
             let Ok(stream) = stream else { continue };
             let (log, end) = (Arc::clone(&shared), end.clone());
             let serve = move || match serve(&stream, connection, &log) {
@@ -71,11 +73,12 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
                 Err(Stop::Violated) => drop(end.send(None)),
                 Ok(()) | Err(Stop::Client) => {}
             };
-            // If no thread can be started, the connection is closed.
+            // If no thread can be started, `serve` is dropped, which closes the connection.
             let _ = std::thread::Builder::new().spawn(serve);
         }
     });
-    // The sender lives as long as clients can connect.
+    // The thread that accepts clients also holds a sender of this channel. Therefore `recv` keeps
+    // waiting as long as clients can connect.
     let why = ended.recv().unwrap_or(None);
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     log.is_closed = true;
@@ -90,18 +93,18 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
 
 /// The reason why a client is no longer served.
 enum Stop {
-    /// The client is gone, or sent a line that is too long.
+    /// The client has disconnected, or sent a line that is too long.
     Client,
     /// The log cannot be written.
     Unwritten(io::Error),
-    /// The events are not linearizable, and this ends the program.
+    /// The events are not linearizable. With `--fail-fast`, this ends the program.
     Violated,
 }
 
-/// Serves a client until it is gone.
+/// Serves a client until it disconnects.
 fn serve(stream: &TcpStream, connection: usize, log: &Mutex<Log>) -> Result<(), Stop> {
     let gone = |_| Stop::Client;
-    // Answers are short, and clients wait for them.
+    // Send each answer without delay, because answers are short and clients wait for them.
     stream.set_nodelay(true).map_err(gone)?;
     let mut lines = BufReader::new(stream);
     let mut answers = stream;
@@ -132,7 +135,7 @@ fn serve(stream: &TcpStream, connection: usize, log: &Mutex<Log>) -> Result<(), 
             Err(Refusal::Message(message)) => json!({ "error": message }),
             Err(Refusal::Unwritten(error)) => return Err(Stop::Unwritten(error)),
         };
-        // A single write, so that the answer is sent in one packet.
+        // Write the answer with a single call, so that it is sent in one packet.
         answers.write_all(format!("{answer}\n").as_bytes()).map_err(gone)?;
         if is_violated {
             return Err(Stop::Violated);
@@ -162,28 +165,32 @@ struct Open {
 
 /// The events of all clients, in one order.
 ///
-/// When a line is answered, it has been handed over to the operating system, so that it survives this process, however
-/// that ends. With `--sync`, it also survives a loss of power.
+/// A line is answered only after it was handed over to the operating system, so an answered line is
+/// not lost if this process crashes. With `--sync`, a line is answered only after it is on disk, so
+/// it is not lost in a power failure either.
 struct Log {
     file: File,
-    /// Whether the output is a regular file. Others, such as pipes, have no length and no lock, and cannot be synced.
+    /// Whether the output is a regular file. Other outputs, such as pipes, have no length, and
+    /// cannot be locked or synced.
     is_file: bool,
     /// The length of the file up to the end of its last complete line.
     length: u64,
     syncs: bool,
     started: Instant,
-    /// The time of the first event, which is later than all events that were in the log before.
+    /// The time of the first new event, which is later than all events of an existing log.
     first_time: u64,
-    /// The number of the next process. Numbers of earlier runs are not reused.
+    /// The number that the next new process gets. Numbers that earlier runs have used are not used
+    /// again.
     next_process: u32,
     is_closed: bool,
-    /// The number and the open call of each process of each connection.
+    /// For each process of each connection, the number that stands for the process in the log, and
+    /// its open call.
     processes: HashMap<(usize, String), (u32, Option<Open>)>,
-    /// Whether events name an object. The first event decides.
+    /// Whether events name an object. The first event decides this for all events.
     named: Option<bool>,
     events: u64,
     refused: u64,
-    /// Judges the events, if this is wanted.
+    /// Judges the events; `None` without `--check`.
     checking: Option<Checking>,
 }
 
@@ -192,16 +199,16 @@ struct Checking {
     follower: Follower<'static>,
     teller: Teller<'static>,
     fail_fast: bool,
-    /// Whether a violation ends the program.
+    /// Whether the program must end, because there was a violation and `--fail-fast` was given.
     ends: bool,
-    /// Whether a line could not be judged; those after it are not judged either.
+    /// Whether a line could not be judged. The lines after it are not judged either.
     has_failed: bool,
 }
 
 impl Checking {
     fn new(name: &str, args: &CollectArgs) -> Result<Self, String> {
         let spec = registry::spec(name, Options::new()).map_err(|fault| fault.to_string())?;
-        // Leaked, because the specification is needed until the program ends.
+        // Leak the specification, because it is needed until the program ends.
         let spec: &'static NamedSpec = Box::leak(Box::new(spec));
         let memory = usize::try_from(args.memory / 4 * 3).unwrap_or(usize::MAX);
         let limits = LiveLimits { memory, ..LiveLimits::default() };
@@ -223,7 +230,7 @@ impl Checking {
         if let Err(fault) = self.follower.line(line, false, &mut news) {
             self.has_failed = true;
             output::error(format_args!(
-                "{}; the events from there on are not judged",
+                "{}; this event and all later ones are not judged",
                 fault.describe(&self.teller.file)
             ));
         }
@@ -251,7 +258,8 @@ impl From<io::Error> for Unusable {
 }
 
 impl Log {
-    /// Opens the log in this file, which is created if it does not exist. An existing log is continued.
+    /// Opens the file that contains the log. The file is created if it does not exist; otherwise,
+    /// its log is continued.
     fn open(path: &Path, syncs: bool, checking: Option<Checking>) -> Result<Self, Unusable> {
         let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
         let is_file = file.metadata()?.is_file();
@@ -283,7 +291,8 @@ impl Log {
         let mut line = Vec::new();
         for number in 1_u64.. {
             line.clear();
-            // Logged lines contain more than what the client sent, so they may be longer.
+            // A logged line may be longer than the line that the client sent, because the log adds
+            // information.
             let length = (&mut lines).take(2 * LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
             if length == 0 {
                 break;
@@ -323,7 +332,7 @@ impl Log {
         Ok(())
     }
 
-    /// Takes over the state from an event that an earlier run has written.
+    /// Updates the state for an event that an earlier run has written.
     fn go_on_behind(&mut self, event: &Map<String, Value>) -> Result<(), String> {
         let number = |name: &str| {
             event.get(name).and_then(Value::as_u64).ok_or_else(|| format!("its `{name}` is missing or not a number"))
@@ -339,14 +348,15 @@ impl Log {
         Ok(())
     }
 
-    /// Writes all of the bytes to the file, or none.
+    /// Writes the bytes to the file. If writing to a regular file fails, removes the bytes that
+    /// were already written.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let synced = |file: &File| if self.syncs { file.sync_data() } else { Ok(()) };
         let written = self.file.write_all(bytes).and_then(|()| synced(&self.file));
         match &written {
             Ok(()) => self.length += bytes.len() as u64,
             Err(_) if self.is_file => {
-                // If this fails, too, the incomplete line is removed at the next start.
+                // If the bytes cannot be removed, the incomplete line is removed at the next start.
                 let _ = self.file.set_len(self.length);
             }
             Err(_) => {}
@@ -354,7 +364,7 @@ impl Log {
         written
     }
 
-    /// Judges a line that is in the log, if this is wanted.
+    /// With `--check`, judges a line that is in the log.
     fn judge(&mut self, line: &[u8]) {
         if let Some(checking) = &mut self.checking {
             checking.line(line);
@@ -370,7 +380,7 @@ impl Log {
         )
     }
 
-    /// Adds a line of a client, and returns its time.
+    /// Adds a line of a client to the log, and returns the time of the line.
     fn add(&mut self, connection: usize, line: &[u8]) -> Result<u64, Refusal> {
         let added = self.try_add(connection, line);
         match &added {
@@ -380,7 +390,8 @@ impl Log {
         added
     }
 
-    /// Adds a line of a client. A refused line changes nothing: the state is updated only after the line is written.
+    /// Adds a line of a client to the log. If the line is refused, nothing changes, because the
+    /// state is updated only after the line is written.
     fn try_add(&mut self, connection: usize, line: &[u8]) -> Result<u64, Refusal> {
         if self.is_closed {
             return Err("the log is closed".into());
@@ -413,7 +424,9 @@ impl Log {
             ("invoke", None) => {
                 let object = event.get("object").cloned();
                 if self.named.is_some_and(|named| named != object.is_some()) {
-                    return Err("some calls name an `object`, and others do not; name it everywhere or nowhere".into());
+                    return Err(
+                        "some calls name an `object`, and others do not; name it in all calls or in none".into()
+                    );
                 }
                 match event.get("f") {
                     Some(f @ Value::String(_)) => called = Some((f.clone(), object)),
@@ -423,12 +436,12 @@ impl Log {
             (_, None) => return Err("no call is open; send the call first".into()),
             (_, Some(open)) => {
                 if event.get("f").is_some_and(|given| *given != open.f) {
-                    return Err("the open call has a different `f`; send the same one, or leave it out".into());
+                    return Err("the open call has a different `f`; send the same `f`, or leave it out".into());
                 }
                 match &open.object {
                     Some(object) => drop(event.insert("object".to_owned(), object.clone())),
                     None if event.contains_key("object") => {
-                        return Err("the open call names no `object`; leave it out".into());
+                        return Err("the open call names no `object`; leave `object` out".into());
                     }
                     None => {}
                 }
@@ -444,11 +457,14 @@ impl Log {
         if !client.is_null() {
             out.insert("client".to_owned(), client);
         }
-        // A single write, so that only the last line can be incomplete if the machine fails.
+        // Write the line with a single call, so that after a failure of the machine, only the last
+        // line of the log can be incomplete.
         let mut line = Value::Object(out).to_string();
         line.push('\n');
-        // Refuse lines now that could not be read later. A failed operation is not part of a history, so its call is
-        // repeated after it for this test.
+        // Refuse a line that would make the log unreadable. To find out, read a short log that
+        // consists of the open call and the line. A failed operation is not part of a history, so
+        // if the line is a `fail`, add the call once more; otherwise the short log would contain no
+        // operation.
         let another = if kind == "fail" { open.map(|open| open.line.as_str()) } else { None };
         let history = [open.map_or("", |open| &open.line), &line, another.unwrap_or("")].concat();
         if let Err(fault) = jsonl::read(history.as_bytes()) {
@@ -478,7 +494,7 @@ fn lock(file: &File) -> Result<(), Unusable> {
     }
 }
 
-/// Without `flock`, the file is not locked.
+/// On systems without `flock`, the file is not locked.
 #[cfg(not(unix))]
 fn lock(_: &File) -> Result<(), Unusable> {
     Ok(())

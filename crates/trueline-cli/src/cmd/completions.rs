@@ -29,7 +29,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Moves the examples of a command after its options, where manual pages have them.
+/// Moves the examples of a command to the end of its help, where manual pages have them.
 fn with_examples(command: clap::Command) -> clap::Command {
     let behind: Vec<String> =
         command.get_before_help().into_iter().chain(command.get_after_help()).map(ToString::to_string).collect();
@@ -39,7 +39,8 @@ fn with_examples(command: clap::Command) -> clap::Command {
 /// Writes a page for the program, and one for each command.
 fn write_pages(mut command: clap::Command, directory: &Path) -> std::io::Result<()> {
     fs::create_dir_all(directory)?;
-    // This is `clap_mangen::generate_to`, except that the pages are not written in place.
+    // This does the same as `clap_mangen::generate_to`, except that a page is written to a
+    // temporary file first, which then replaces the old page.
     command.build();
     let mut commands = vec![command];
     while let Some(mut command) = commands.pop() {

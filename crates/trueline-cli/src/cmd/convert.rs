@@ -32,13 +32,15 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, String> {
     };
     let output = args.output.as_deref();
     let write = || write(&history, args.to.into(), output, &name, Some(&limits));
-    // A pipe may have no reader, so writing to it is watched. Writing a regular file ends in time by itself, and a watch
-    // that ends the process might leave a temporary file.
+    // Writing to a pipe that has no reader could take forever, so `watch` ends the process when a
+    // limit is reached. Writing to a regular file is not watched: it does not take long, and ending
+    // the process while it writes might leave a temporary file behind.
     let may_block = output.is_some_and(|path| path.metadata().is_ok_and(|data| !data.is_file()));
     Ok(if may_block { limits.watch(Stage::Drawing, late, write) } else { write() })
 }
 
-/// Writes a history to a file, or to stdout. Errors in the history are reported for `source`.
+/// Writes a history to a file, or to stdout. In error messages, `source` is the name of the
+/// history.
 pub(crate) fn write(
     history: &RawHistory,
     target: Target,
@@ -61,7 +63,7 @@ pub(crate) fn write(
     let place = || to.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
     match written {
         Ok(()) => return ExitCode::SUCCESS,
-        // The reader has read all that it wanted.
+        // The reader has closed the pipe, because it needs no more output.
         Err(Unwritten::Codec(fault)) if is_closed_pipe(&fault) => return ExitCode::SUCCESS,
         Err(Unwritten::Codec(fault)) => match std::error::Error::source(&fault) {
             Some(_) => {

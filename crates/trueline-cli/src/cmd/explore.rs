@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
     let explored = outcome.explored.clone().unwrap_or_default();
     if explored.is_misfit && args.replay.is_some() {
         output::error(format!(
-            "--replay: this is not a schedule of {}; give the other options as in the exploration that printed it",
+            "--replay: the token is not a schedule of {}; give the same options as in the exploration that printed it",
             args.name
         ));
         return ExitCode::from(2);
@@ -58,7 +58,8 @@ pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
     if written == Written::Failed { ExitCode::from(2) } else { finding.exit_code() }
 }
 
-/// Returns the object with this name, and the factor after a colon in the name, if any.
+/// Returns the object with this name. If the name ends with a colon and a factor, also returns the
+/// factor.
 fn find(name: &str) -> Result<(&'static Entry, Option<usize>), String> {
     let Some((object, factor)) = name.split_once(':') else { return Ok((catalog::find(name)?, None)) };
     let entry = catalog::find(object)?;
@@ -83,8 +84,8 @@ fn settings(args: &ExploreArgs, factor: Option<usize>) -> Settings {
     }
 }
 
-/// Returns by how many places operations may be out of order, by their names in the plan; empty if quasi
-/// linearizability is not asked for.
+/// Returns, for each operation name of the plan, the number of places by which operations may be
+/// out of order. Returns nothing if quasi linearizability is not requested.
 fn factors(entry: &Entry, plan: &Plan, args: &ExploreArgs) -> Result<Vec<(String, u32)>, String> {
     let (family, own) = entry.spec.split_once(':').unwrap_or((entry.spec, ""));
     let factors = match (&args.factor, args.k) {
@@ -123,7 +124,7 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
     let settings = settings(args, factor);
     if settings.progress && entry.criterion != "synchronisation" {
         return Err(format!(
-            "--criterion progress is for objects whose operations synchronize, and those of {} do not; leave it out",
+            "--criterion progress is for objects whose operations synchronize, but those of {} do not; leave --criterion out",
             entry.name
         ));
     }
@@ -132,8 +133,9 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
         exploration = exploration.programs(programs);
     }
     if let (Some(_), Some(program)) = (&args.calls, &args.program) {
-        let number =
-            program.parse().map_err(|_| format!("--program {program}: with --calls, give the number of a program"))?;
+        let number = program.parse().map_err(|_| {
+            format!("--program {program}: with --calls, --program is the number of one of the generated programs")
+        })?;
         exploration = exploration.number(number);
     }
     if let Some(most) = args.preemptions {
@@ -147,7 +149,8 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
     }
     let factors = factors(entry, &entry.plan(&settings), args)?;
     let is_quasi = !factors.is_empty();
-    // Only programs that remove as many values as they insert can be compared in this way.
+    // Quasi linearizability can be judged only for programs that remove as many values as they
+    // insert. Programs that are generated from numbers of calls always have this property.
     let quasi_calls = || Some(Calls { children: vec![2, 2], main: 4 }).filter(|_| is_quasi && args.program.is_none());
     let calls = args.calls.clone().or_else(quasi_calls);
     if let Some(calls) = calls.clone() {
@@ -182,8 +185,8 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
     if args.against != "spec" || is_quasi {
         if matches!(entry.criterion, "synchronisation" | "interval") {
             return Err(format!(
-                "operations of {} synchronize, and none returns alone, so it cannot be compared with serial runs; \
-                 leave --against out",
+                "operations of {} synchronize, so they cannot run one at a time, which serial runs require; leave --against, \
+                 --factor and --k out",
                 entry.name
             ));
         }
@@ -193,15 +196,13 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
         };
         if is_chosen {
             return Err(format!(
-                "threads of {} choose their operations while they run, so a serial run may call different ones; use \
-                 --calls to fix the operations",
+                "threads of {} choose their operations while they run, so a serial run may call different ones; use --calls to say which operations are called",
                 entry.name
             ));
         }
     } else if args.calls.is_some() && plan.threads_choose() {
         return Err(format!(
-            "--calls: {} does not support arbitrary programs: its threads choose their operations while they run; \
-             use --threads and --ops, or --program, instead",
+            "--calls cannot be used with {}, because its threads choose their operations while they run; use --threads and --ops, or --program, instead",
             entry.name
         ));
     }
@@ -230,7 +231,9 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
     if let Some(token) = &args.replay {
         plan = readable(plan, token)?;
         if token.scheduled.is_none() {
-            return Err(format!("{token} does not name a schedule; use `trueline test --replay` to repeat this run"));
+            return Err(format!(
+                "{token} names a run, not a schedule; use `trueline test --replay` to repeat that run"
+            ));
         }
         plan = plan.replay(token.clone());
     }
@@ -261,7 +264,7 @@ fn watch(bar: ProgressBar) -> impl Fn(Progress) + Send + Sync + 'static {
     }
 }
 
-/// Adds the smallest failing program to a JSON object.
+/// Adds the smallest failing program, and facts about it, to a JSON object.
 pub(super) fn add_smallest(put: &mut dyn FnMut(&str, Value) -> Option<Value>, smallest: &Smallest) {
     put("program", json!(smallest.program));
     put("calls", json!(smallest.calls));
@@ -273,8 +276,8 @@ pub(super) fn add_smallest(put: &mut dyn FnMut(&str, Value) -> Option<Value>, sm
     };
 }
 
-/// Returns the command that runs the smallest program in the way in which it was found; `rest` contains further
-/// options.
+/// Returns the command that runs the smallest failing program. The command uses the same kind of
+/// search that found the program. `rest` contains further options.
 pub(super) fn smallest_command(name: &str, failure: &Failure, rest: &str) -> Option<String> {
     let smallest = failure.smallest.as_ref()?;
     // Within single quotes, a shell treats only the single quote specially.
@@ -288,7 +291,7 @@ pub(super) fn smallest_command(name: &str, failure: &Failure, rest: &str) -> Opt
     Some(format!("trueline {command} {name} --program '{program}'{how}{rest}"))
 }
 
-/// Adds the extent of the exploration to a JSON object.
+/// Adds to a JSON object how many programs, executions and histories were explored.
 pub(super) fn add_to_json(object: &mut Map<String, Value>, explored: &Explored) {
     let mut put = |name: &str, value: Value| object.insert(name.to_owned(), value);
     put("programs", json!(explored.programs));
@@ -379,7 +382,7 @@ fn text(
         writeln!(out, "  {undecided} histories were not judged: make programs smaller")?;
     }
     if is_cancelled {
-        writeln!(out, "  it was canceled before everything was explored")?;
+        writeln!(out, "  the exploration was canceled before it was complete")?;
     } else if finding == Finding::Unknown {
         writeln!(
             out,
@@ -389,13 +392,13 @@ fn text(
     Ok(())
 }
 
-/// Prints the extent of the exploration.
+/// Prints how much was explored.
 pub(super) fn describe(out: &mut dyn Write, explored: &Explored) -> io::Result<()> {
     let Explored { programs, executions, redundant, histories, serial, semantics, preemptions, is_complete, .. } =
         explored;
     writeln!(
         out,
-        "  {executions} executions of {programs} programs, {redundant} of them cut off as redundant; {histories} histories"
+        "  {executions} executions ({redundant} of them cut off as redundant) of {programs} programs; {histories} histories"
     )?;
     if let Some(serial) = serial {
         writeln!(out, "  compared with {serial} serial histories")?;

@@ -1,7 +1,9 @@
-//! `trueline check --follow`: judges a history while it is being written. `trueline collect --check` judges what it logs.
+//! `trueline check --follow`: judges a history while it is being written. This module also judges
+//! the events that `trueline collect --check` logs.
 //!
-//! A [`Follower`] reads JSON lines one by one and judges each key online. Other formats and specifications are judged as
-//! a whole, at the end and with `--every`.
+//! A [`Follower`] reads JSON lines one by one and judges each key online. Histories in other
+//! formats or of other specifications are judged as a whole: at the end, and at the intervals that
+//! `--every` gives.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -27,16 +29,18 @@ use crate::limits::{Limits, Stage};
 use crate::output::{self, Written};
 use crate::{cancel, input};
 
-/// The maximum number of violations and undecided keys that are described; all are counted.
+/// The maximum number of violations and undecided keys that are described. Further ones are only
+/// counted.
 const MOST_TOLD: usize = 100;
-/// The time between two lines of the running summary.
+/// The interval at which a summary of the progress is printed.
 const SUMMARY: Duration = Duration::from_secs(10);
-/// How often the time and the memory are checked, in lines.
+/// The memory is checked whenever this many lines have been read. The other limits are checked 16
+/// times less often.
 const LOOK: u32 = 256;
 /// The size of the buffer for reading, in bytes.
 const CHUNK: usize = 1 << 16;
 
-/// The return, or the `fail`, that no order of the operations explains.
+/// A violation: an operation returned or failed, but no order of the operations explains this.
 pub(crate) struct Violation {
     line: u32,
     call_line: u32,
@@ -53,17 +57,18 @@ pub(crate) struct Violation {
 /// Something that is reported to the user immediately.
 pub(crate) enum News {
     Violation(Violation),
-    /// A key, or an object without keys, is not decided.
+    /// The operations of one key, or of an object without keys, are left undecided.
     Undecided {
         line: u32,
         part: String,
         why: String,
     },
-    /// Some unknown outcomes were forgotten, of this many keys.
+    /// Operations with unknown outcomes were forgotten. Holds the number of keys of these
+    /// operations.
     Forgot(usize),
 }
 
-/// The numbers of a summary.
+/// The counts in a summary.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Numbers {
     pub(crate) operations: u64,
@@ -75,7 +80,7 @@ pub(crate) struct Numbers {
 
 /// An open operation.
 struct OpenOperation {
-    /// `None` if its object is not judged online.
+    /// The call; `None` if its object is not judged online.
     call: Option<LiveCall>,
     line: u32,
     object: u32,
@@ -89,9 +94,11 @@ pub(crate) struct Follower<'s> {
     late: Option<Late>,
     open: HashMap<u64, OpenOperation>,
     pub(crate) numbers: Numbers,
-    /// The objects that are not judged online, because an operation spans keys.
+    /// The objects that are not judged online, because one of their operations concerns several
+    /// keys.
     whole: Vec<u32>,
-    /// The first operation that spans keys, with its line.
+    /// The first operation that concerns several keys: the line of its call, and the operation as
+    /// text.
     spans: Option<(u32, String)>,
     has_forgotten: bool,
 }
@@ -116,7 +123,7 @@ impl<'s> Follower<'s> {
         })
     }
 
-    /// Judges a line. `is_last` is true if the input ends with it.
+    /// Judges a line. `is_last` is true if this line is the last one of the input.
     pub(crate) fn line(&mut self, line: &[u8], is_last: bool, news: &mut Vec<News>) -> Result<(), Unreadable> {
         let read = self.reader.line(line, is_last)?;
         let number = self.reader.lines();
@@ -128,8 +135,7 @@ impl<'s> Follower<'s> {
             LiveLine::End { process, end } => self.end(u64::from(process.0), process, end, number, news)?,
             LiveLine::Operation { process, object, record, call, ret } => {
                 let Some(late) = &mut self.late else {
-                    let message = "this line is a whole operation, so it was written after the return and is not in the \
-                                   order of the calls; add --late D, where D is the longest duration of an operation, in \
+                    let message = "this line is a whole operation, and such lines are written after the return, so they are not in the order of the calls; add --late D, where D is the longest duration of an operation, in \
                                    the unit of `call` and `return`";
                     return Err(Unreadable { line: Some(number as usize), ..message.to_owned().into() });
                 };
@@ -148,7 +154,7 @@ impl<'s> Follower<'s> {
         Ok(())
     }
 
-    /// Judges the operations that are still waiting for others.
+    /// Judges the remaining operations, which `--late` has held back so far.
     pub(crate) fn finish(&mut self, news: &mut Vec<News>) -> Result<(), Unreadable> {
         if let Some(late) = &mut self.late {
             let released = late.release_all()?;
@@ -174,7 +180,7 @@ impl<'s> Follower<'s> {
         Ok(())
     }
 
-    /// Gives up on the key of an operation that was recorded too late.
+    /// Leaves a key undecided, because one of its operations was recorded too late.
     #[expect(clippy::too_many_arguments, reason = "these are the parts of a line")]
     fn too_late(
         &mut self,
@@ -289,7 +295,7 @@ impl<'s> Follower<'s> {
         }
     }
 
-    /// Returns a sentence about what was judged so far.
+    /// Returns a summary of the operations and partitions that were judged so far, on one line.
     pub(crate) fn summary(&self) -> String {
         let Numbers { operations, open, unknown, violations, undecided } = self.numbers;
         let parts = self.live.parts();
@@ -308,7 +314,7 @@ impl<'s> Follower<'s> {
     }
 }
 
-/// Formats a number with a noun.
+/// Formats a count, such as `1 partition` or `3 partitions`.
 fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
@@ -326,7 +332,7 @@ fn describe(why: Why) -> String {
     }
 }
 
-/// Names a key of an object.
+/// Returns the text by which messages refer to a key of an object.
 fn part_name(object: Option<String>, key: Option<&Value>) -> String {
     match (object, key) {
         (Some(object), Some(key)) => format!("object {object}, key {key}"),
@@ -346,7 +352,7 @@ impl Violation {
         }
     }
 
-    /// Describes the violation in a sentence, without the file.
+    /// Describes the violation in a sentence, without the name of the file.
     fn text(&self) -> String {
         let Self { process, operation, call_line, line, result, allowed, are_all, .. } = self;
         let lines = if call_line == line { format!("line {line}") } else { format!("lines {call_line}-{line}") };
@@ -394,7 +400,8 @@ impl Violation {
     }
 }
 
-/// Lists results: "1", "1 or 2", "1, 2 or 3". At most 8 are listed.
+/// Formats a list of alternative results: "1", "1 or 2", "1, 2 or 3". If there are more than 8,
+/// only the first 8 are named.
 fn listed(results: &[String]) -> String {
     match results {
         [] => String::new(),
@@ -404,13 +411,14 @@ fn listed(results: &[String]) -> String {
     }
 }
 
-/// Reports news to the user, and counts them.
+/// Reports news items to the user, and counts them.
 pub(crate) struct Teller<'a> {
     pub(crate) file: String,
     pub(crate) spec: &'a str,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
-    /// Whether to end at the first violation, and report it with the verdict.
+    /// Whether to end at the first violation. The violation is then reported together with the
+    /// verdict.
     pub(crate) fail_fast: bool,
     /// The number of violations and undecided keys that were described.
     told: usize,
@@ -437,7 +445,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Reports news. Returns whether there was a violation.
+    /// Prints the news items. Returns whether one of them is a violation.
     pub(crate) fn tell(&mut self, news: &mut Vec<News>) -> bool {
         let mut is_violated = false;
         for one in news.drain(..) {
@@ -472,7 +480,7 @@ impl<'a> Teller<'a> {
                 News::Forgot(keys) => {
                     let note = format!(
                         "the memory limit was reached, so the oldest operations with unknown outcomes of {} were forgotten; \
-                         a key is left undecided if one of its results can be explained only by them",
+                         a key is left undecided if one of its results can be explained only by a forgotten operation",
                         count(keys as u64, "key")
                     );
                     if !self.quiet && !self.json {
@@ -485,7 +493,8 @@ impl<'a> Teller<'a> {
         is_violated
     }
 
-    /// Prints the running summary if it is time to.
+    /// Prints a summary of the progress. Does nothing in quiet mode, soon after the last summary,
+    /// or if there are no new operations.
     pub(crate) fn summarize(&mut self, follower: &Follower<'_>) {
         if self.quiet || self.last.elapsed() < SUMMARY || self.last_operations == follower.numbers.operations {
             return;
@@ -512,8 +521,8 @@ impl<'a> Teller<'a> {
         }
         if let Some((line, operation)) = &follower.spans {
             self.notes.push(format!(
-                "{operation} on line {line} spans keys, so its object was not judged from there on; write the history \
-                 to a file, and judge it with `trueline check`"
+                "{operation} on line {line} spans several keys, so its object was not judged from that line on; write the \
+                 history to a file, and judge the file with `trueline check`"
             ));
         }
         if operations == 0 {
@@ -555,7 +564,8 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// Why a history is judged as a whole, if it is.
+/// Returns the reason why a history must be judged as a whole; `None` if it can be judged event by
+/// event.
 fn whole_because(args: &CheckArgs, judge: &Judge<'_>) -> Option<String> {
     let option = match () {
         () if args.read.map.is_some() => "--map",
@@ -590,14 +600,15 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, String> {
     let path = match args.inputs.as_slice() {
         [] => std::path::Path::new("-"),
         [path] => path,
-        _ => return Err("--follow judges one input; name one file, or start a command for each".to_owned()),
+        _ => return Err("--follow judges one input; name one file, or run the command once for each file".to_owned()),
     };
     let judge = Judge::new(args)?;
     let limits = judge.limits();
     let name = path.display().to_string();
     let address = path.to_str().and_then(|path| path.strip_prefix("tcp:"));
     let input = Input::of(path);
-    // The judge needs some memory beyond what it counts.
+    // The online judge has a memory limit of its own, which does not count all of its data. Leave a
+    // quarter of the memory limit for the data that is not counted.
     let memory = usize::try_from(limits.memory / 4 * 3).unwrap_or(usize::MAX);
     let mut teller = Teller::new(name.clone(), judge.spec.name(), (args.json, args.quiet, args.fail_fast));
     let last_words = |kind: LimitKind| {
@@ -639,29 +650,32 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, String> {
         }
         teller.tell(&mut news);
     }
-    // A file can be read again, to judge operations that span keys.
+    // If an operation concerns several keys, the input must be judged as a whole. This is possible
+    // for a file, because a file can be read again.
     if follower.spans.is_some()
         && follower.numbers.violations == 0
         && matches!(&input, Input::File(path) if path.is_file())
     {
         if !args.quiet {
-            output::note(format_args!("{name}: operations span keys, so the file is judged as a whole"));
+            output::note(format_args!("{name}: some operations span several keys, so the file is judged as a whole"));
         }
         return Ok(ExitCode::from(judge_whole(args, &judge, &input)));
     }
     Ok(ExitCode::from(teller.end(&follower, end)))
 }
 
-/// Why following ended without a follower.
+/// The reason why [`follow`] returned no [`Follower`].
 enum Ended {
     Unreadable(Unreadable),
     /// A verdict was printed.
     Judged(u8),
-    /// The input is to be judged as a whole: this text, or the file.
+    /// The input must be judged as a whole. Contains the text that was read; `None` if the input
+    /// can be read again.
     Whole(Option<Arc<[u8]>>),
 }
 
-/// Reads lines until the input ends, and judges them. Returns the limit that ended it, if one did.
+/// Reads lines until the input ends, and judges them. Returns the follower, and the limit that ended the reading, if
+/// any.
 fn follow<'j>(
     args: &CheckArgs,
     judge: &'j Judge<'_>,
@@ -752,7 +766,8 @@ fn listen(address: &str, limits: &Limits) -> Result<input::Followed, Unreadable>
     input::follow_socket(stream, limits).map_err(|error| fault(error).into())
 }
 
-/// Reads an input that is judged as a whole, until it ends, and judges it at intervals if this is wanted.
+/// Reads an input that is judged as a whole. Reading continues until the input ends. With
+/// `--every`, also judges, at each interval, the text that has been read so far.
 fn follow_whole(
     args: &CheckArgs,
     judge: &Judge<'_>,
@@ -775,7 +790,8 @@ fn follow_whole(
     let (mut lines, mut started) = (0, Instant::now());
     let mut is_violated = false;
     loop {
-        // The text is kept, and a history takes more memory than its text.
+        // The text stays in memory while the history is judged, and the history takes more memory
+        // than the text. Therefore the text may take only a quarter of the memory limit.
         if text.len() as u64 > limits.memory / 4 {
             return Ended::Unreadable(Unreadable::limit(LimitKind::Memory));
         }
@@ -817,7 +833,8 @@ fn follow_whole(
                     }
                     _ => {}
                 },
-                // The text may end inside a document.
+                // The text that has been read so far may end in the middle of a document, so
+                // unreadable text is not an error yet.
                 Judged::Unreadable { .. } => {}
             }
         }
@@ -832,7 +849,8 @@ fn judge_whole(args: &CheckArgs, judge: &Judge<'_>, input: &Input) -> u8 {
         let _ = write(&render(&judged, args, wanted));
         judge.exit_code(&judged)
     };
-    // Ctrl-C has ended the input, not the judging. If it is pressed again, the program ends at once.
+    // If Ctrl-C was pressed to end the input, the input is judged nevertheless. If Ctrl-C is
+    // pressed again, the program ends at once.
     let limits = Limits::start(&args.limits, &CancelToken::new());
     let judged = judge.judge(input, wanted, &limits, &end);
     let written = write(&render(&judged, args, wanted));

@@ -31,7 +31,8 @@ pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
     let made = limits.watch(Stage::Judging, late, || cancel::while_busy(|| generate(args, token)));
     spinner.finish_and_clear();
     if let Some(kind) = limits.reached().filter(|kind| *kind != LimitKind::Cancelled) {
-        // A part of a history would take time to write, too.
+        // Do not write the incomplete history, because the limit is already reached, and writing
+        // takes more time.
         return ExitCode::from(late(kind));
     }
     let is_cancelled = token.is_cancelled();
@@ -72,7 +73,7 @@ fn generate(args: &GenerateArgs, token: &CancelToken) -> Result<RawHistory, Stri
             return Ok(bad);
         }
         if token.is_cancelled() {
-            return Err("no violation has been found yet; give it more time".to_owned());
+            return Err("interrupted before a violation was found; give it more time".to_owned());
         }
     }
     Err(format!(
@@ -87,13 +88,13 @@ fn is_rejected(spec: &NamedSpec, history: &RawHistory, token: &CancelToken) -> b
     spec.judge(history.clone(), &config).is_ok_and(|judged| matches!(judged.judgment().verdict, Verdict::Rejected(_)))
 }
 
-/// Returns the history with one result changed: to the result of another operation with the same name, to an argument
-/// of an operation, or to a similar value.
+/// Returns the history with one result changed. The new result is the result of another operation
+/// with the same name, an argument of an operation, or a value similar to the old result.
 fn spoilt(history: &RawHistory, random: &mut Random) -> Option<RawHistory> {
     let returned: Vec<usize> = (0..history.len())
         .filter(|index| history.operations()[*index].outcome.result().is_some_and(|result| !result.is_null()))
         .collect();
-    // If all results are null, change one of these.
+    // Change a result that is not null. If all results are null, change any of them.
     let places = if returned.is_empty() { (0..history.len()).collect() } else { returned };
     if places.is_empty() {
         return None;
@@ -159,7 +160,8 @@ fn neighbor(value: &Value, random: &mut Random) -> Value {
 struct Process {
     id: ProcessId,
     phase: Phase,
-    /// The operation that releases what the process holds, such as a lock, if it holds anything.
+    /// The operation that releases what the process holds, such as a lock; `None` if the process
+    /// holds nothing.
     holds: Option<&'static str>,
 }
 
@@ -186,7 +188,7 @@ struct Simulation<'s> {
     next_process: u32,
     next_value: i64,
     called: u32,
-    /// Once this is canceled, no further operation is called, and the open ones return.
+    /// When this token is canceled, no more operations are called, and the open operations return.
     token: &'s CancelToken,
 }
 
@@ -206,7 +208,11 @@ impl<'s> Simulation<'s> {
             ));
         }
         let idle = |id| Process { id: ProcessId(id), phase: Phase::Idle, holds: None };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the contention is from 0 to 1")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the contention must be from 0 to 1"
+        )]
         let contention = (args.contention * 1000.0) as u32;
         Ok(Self {
             name: in_order(name),
@@ -238,7 +244,7 @@ impl<'s> Simulation<'s> {
             if !may_call && open.is_empty() && done.is_empty() {
                 break;
             }
-            // A random busy process continues.
+            // A random idle process calls an operation, or a random busy process continues.
             let quiet = open.is_empty() && done.is_empty();
             if may_call && (quiet || stuck > 0 || random.chance(self.contention, 1000)) {
                 self.call(*random.pick(&idle), random, &mut events);
@@ -262,11 +268,12 @@ impl<'s> Simulation<'s> {
         let record = self.make(random, place, holds);
         events.push(Happened::Call(id, record.clone()));
         self.called += 1;
-        // Chosen so that exactly `pending` of the remaining calls never return, where possible.
+        // `never_returns` chooses at random the calls that never return. It chooses exactly
+        // `pending` of the remaining calls, unless too many of them must return.
         if self.never_returns(random, &record) {
             self.pending -= 1;
             if !is_lock(self.name) && random.chance(1, 2) {
-                // The operation takes effect, if it can.
+                // Half of the operations that never return take effect, if they can.
                 let _ = self.object.step(&[(id, &record)], &mut |bound| below(random, bound));
             }
             self.renew(place);
@@ -277,12 +284,13 @@ impl<'s> Simulation<'s> {
 
     fn never_returns(&self, random: &mut Random, record: &Record) -> bool {
         let left = self.operations - self.called + 1;
-        // Operations that release something must return, or other processes could never continue.
+        // Operations that release something must return, because other processes may be waiting for
+        // the release.
         let may = !matches!(&*record.f, "release" | "read-unlock" | "write-unlock" | "resign" | "close");
         self.pending > 0 && may && random.below(left) < self.pending
     }
 
-    /// Replaces a process by a new one.
+    /// Replaces a process with a new one, because the operation of the old process never returns.
     fn renew(&mut self, place: usize) {
         self.processes[place] = Process { id: ProcessId(self.next_process), phase: Phase::Idle, holds: None };
         self.next_process += 1;
@@ -316,7 +324,7 @@ impl<'s> Simulation<'s> {
         }
     }
 
-    /// Returns the history, without the last calls, which are stuck.
+    /// Returns the history, without the calls that are stuck at the end.
     fn history(self, events: Vec<Happened>) -> Result<RawHistory, String> {
         let stuck: Vec<ProcessId> = self
             .processes
@@ -352,7 +360,8 @@ impl<'s> Simulation<'s> {
         let keyed = |f: &str, key: Value, value: Value| Record { f: f.into(), key: Some(key), value };
         let even = place % 2 == 0;
         let me = Value::Null;
-        // A process that is enrolled at a barrier usually waits there.
+        // A process that is enrolled at a barrier usually waits at the barrier next, and resigns
+        // only sometimes.
         let waits = holds == Some("resign") && random.chance(7, 10);
         if let Some(give_back) = holds.filter(|_| !waits) {
             return plain(give_back, Value::Null);
@@ -454,7 +463,8 @@ fn is_lock(spec: &str) -> bool {
     matches!(spec, "mutex" | "semaphore" | "rwlock")
 }
 
-/// Returns the operation that a process must call to release what it holds after this operation.
+/// If a process holds something after this operation, returns the operation with which the process
+/// must release it.
 fn held(f: &str, result: &Value, before: Option<&'static str>) -> Option<&'static str> {
     let taken = *result != Value::Bool(false);
     match f {

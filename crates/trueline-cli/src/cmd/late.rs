@@ -1,8 +1,9 @@
-//! Sorts whole operations that arrive roughly in the order of their returns, by a buffer.
+//! Uses a buffer to sort whole operations that arrive roughly in the order of their returns.
 //!
-//! An operation is written when it has returned, so its call comes after events that happened later. The buffer holds
-//! events back until they are older than the newest time by more than the given duration. The order of events with equal
-//! times is that of `trueline::history::from_intervals`.
+//! The line of a whole operation is written after the operation has returned. So the line reports
+//! the call late: events that happened after the call may have arrived before it. The buffer holds
+//! each event back until it is older than the newest event by more than the given duration. Events
+//! with equal times are sorted as in `trueline::history::from_intervals`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +11,7 @@ use trueline::history::{ProcessId, Record, Value};
 
 use crate::input::Unreadable;
 
-/// An event whose place in the order is known.
+/// An event that has left the buffer, because its place in the order is known.
 pub(super) enum Released {
     Call {
         id: u64,
@@ -29,8 +30,8 @@ pub(super) enum Released {
     },
 }
 
-/// The place of an operation among those that are sorted by call: the time of the call, whether it returns later than
-/// that, and the order of arrival.
+/// The sort key of an operation: the time of its call, whether it returns later than this time, and
+/// its place in the order of arrival.
 type At = (i64, bool, u64);
 
 struct Waiting {
@@ -47,7 +48,7 @@ enum WaitingEvent {
     Return(Value),
 }
 
-/// Operations that wait for others that may have been called earlier.
+/// The buffer. It holds operations back as long as operations with earlier calls may still arrive.
 pub(super) struct Late {
     late: i64,
     waiting: BTreeMap<i64, Vec<Waiting>>,
@@ -56,7 +57,8 @@ pub(super) struct Late {
     newest: i64,
     /// All events before this time have been released.
     frontier: i64,
-    /// The time until which each process is busy; `None` if its last operation never returned.
+    /// For each process, the time at which its latest operation returned; `None` if this operation
+    /// never returned.
     busy_until: HashMap<ProcessId, Option<i64>>,
 }
 
@@ -72,8 +74,8 @@ impl Late {
         }
     }
 
-    /// Adds an operation. If it was called before events that have been released, returns it as an error, with the time
-    /// up to which they have been.
+    /// Adds an operation. If events after its call have already been released, returns an error
+    /// with the operation, and with the time before which all events have been released.
     pub(super) fn add(
         &mut self,
         process: ProcessId,
@@ -98,7 +100,8 @@ impl Late {
         Ok(())
     }
 
-    /// Returns the events that no later line can precede.
+    /// Returns the events whose place in the order is now known: they are older than every event
+    /// that a later line can contain.
     pub(super) fn release(&mut self) -> Result<Vec<Released>, Unreadable> {
         self.release_before(self.newest.saturating_sub(self.late))
     }
@@ -106,7 +109,7 @@ impl Late {
     /// Returns all remaining events.
     pub(super) fn release_all(&mut self) -> Result<Vec<Released>, Unreadable> {
         let mut released = self.release_before(i64::MAX)?;
-        // The last possible time.
+        // `release_before` does not release events whose time is `i64::MAX`, so release them here.
         if let Some(rest) = self.waiting.remove(&i64::MAX) {
             self.release_time(rest, &mut released)?;
         }
@@ -123,7 +126,9 @@ impl Late {
         Ok(released)
     }
 
-    /// Puts the events of one time in order: calls, then events of the process whose own order is kept, then returns.
+    /// Sorts events that have the same time: calls come first, and returns come last. There is an
+    /// exception if exactly one process both returns and calls again at this time: its events keep
+    /// their order, and are placed between the calls and the returns of the other processes.
     fn release_time(&mut self, mut events: Vec<Waiting>, released: &mut Vec<Released>) -> Result<(), Unreadable> {
         events.sort_by_key(|event| event.at);
         // The processes that return and call again at this time.
@@ -172,7 +177,8 @@ mod tests {
     use trueline::drive::Random;
     use trueline::history::{EventKind, Interval, from_intervals};
 
-    /// Returns operations of processes, each of which does one after the other, with many equal times.
+    /// Returns random operations with many equal times. Each process runs its operations one after
+    /// the other.
     fn intervals(random: &mut Random) -> Vec<Interval<Record, Value>> {
         let mut intervals = Vec::new();
         for process in 0..1 + random.below(4) {
@@ -230,7 +236,7 @@ mod tests {
                 }
             }
             if is_late {
-                assert!(!enough, "nothing is later than the end");
+                assert!(!enough, "the buffer is long enough for every operation");
                 refused += 1;
                 continue;
             }
@@ -258,7 +264,7 @@ mod tests {
         for (line, times) in [(1, (0, 10)), (2, (5, 12))] {
             assert!(late.add(ProcessId(1), 0, record(), times.0, Some((times.1, Value::Null)), line).is_ok());
         }
-        let fault = late.release_all().err().expect("they overlap");
+        let fault = late.release_all().err().expect("the operations overlap");
         assert_eq!(fault.line, Some(2));
         assert!(fault.message.contains("process 1 has two operations that overlap in time"), "{}", fault.message);
     }

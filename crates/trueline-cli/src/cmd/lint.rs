@@ -22,7 +22,8 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, String> {
     let spec = spec.map_err(|fault| fault.to_string())?;
     let reading = Reading::new(&args.read, 0)?;
     let token = cancel::on_interrupt();
-    // The most severe exit code so far: findings, then files not read because of a limit, then unreadable files.
+    // The most severe exit code so far. In increasing severity: findings (1), files not read because of a limit (3),
+    // unreadable files (2).
     let mut code = 0;
     let (inputs, _) = find_inputs(&args.inputs);
     for input in inputs {
@@ -61,8 +62,9 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, String> {
     Ok(ExitCode::from(code))
 }
 
-/// Returns the findings that explain why a history is rejected although the recorded object may be correct: the file
-/// means something else than what was judged. `line` is the line of the refused return.
+/// Returns findings about how the file was read. If the author of the file meant something else,
+/// these findings may explain why the history of a correct object is rejected. `line` is the line
+/// of the return that was refused.
 pub(super) fn hints(survey: &Survey, spec: &NamedSpec, nil_wildcard: bool, line: Option<u32>) -> Vec<String> {
     let history = &survey.history;
     let mut findings: Vec<Finding> = tuples(history, Some(spec)).into_iter().collect();
@@ -81,7 +83,8 @@ pub(super) fn hints(survey: &Survey, spec: &NamedSpec, nil_wildcard: bool, line:
     findings.into_iter().map(|finding| visible(&finding.message)).collect()
 }
 
-/// Reports that an operation returned null, as all operations with the same name did.
+/// Reports that the refused operation returned null, if all operations with the same name returned
+/// null.
 fn null_results(history: &RawHistory, refused: &Called) -> Option<Finding> {
     let results = || {
         let same = history.operations().iter().filter(|operation| operation.op.f == refused.op.f);
@@ -101,7 +104,7 @@ fn null_results(history: &RawHistory, refused: &Called) -> Option<Finding> {
     })
 }
 
-/// Returns the more severe of two exit codes: 2 before 3 before 1.
+/// Returns the more severe of two exit codes. In decreasing severity, the codes are 2, 3, 1 and 0.
 fn worse(one: u8, other: u8) -> u8 {
     [2, 3, 1].into_iter().find(|code| [one, other].contains(code)).unwrap_or(0)
 }
@@ -120,9 +123,9 @@ type Called = Operation<Record, Value>;
 /// The severity of a finding. Notes describe how the file is read, and do not affect the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Severity {
-    /// `check` refuses the file.
+    /// `check` refuses to judge the file.
     Problem,
-    /// The verdict may not mean what the user expects.
+    /// The verdict might not mean what the user expects.
     Warning,
     Note,
 }
@@ -167,7 +170,7 @@ impl Report {
             message: first.message().to_owned(),
         }));
         if history.is_empty() && findings.iter().all(|finding| finding.severity != Severity::Problem) {
-            let message = "there are no operations, or all of them failed: such a file is accepted".to_owned();
+            let message = "there are no operations, or all of them failed: `trueline check` accepts such a file, although nothing was tested".to_owned();
             findings.push(Finding {
                 code: "no-operations",
                 severity: Severity::Warning,
@@ -217,7 +220,7 @@ impl Report {
         let of = if *parts == 1 {
             String::new()
         } else {
-            format!(" of {parts} parts; the worst, {},", visible(&worst.name))
+            format!(" of {parts} parts, the hardest, {},", visible(&worst.name))
         };
         let has = if of.is_empty() { "it has" } else { "has" };
         let Part { operations, widest, at, pending, .. } = worst;
@@ -309,8 +312,7 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
             "own-order",
             Warning,
             format!(
-                "{what}: their times do not show which event was first, so all operations that touch at this time are judged \
-                 as if they overlapped, even those of one process; with a finer clock, more errors may be found"
+                "{what}: the times do not show which event was first, so an operation that returns at this time and one that is called at this time are judged as if they overlapped, even in one process; with a finer clock, more errors may be found"
             ),
         ),
         Trap::CoarseClock => (
@@ -349,8 +351,8 @@ fn line_of(line: Option<u32>) -> Option<usize> {
     line.map(|line| line as usize)
 }
 
-/// Finds reads that returned nil, and reads whose value is known only from their return, among the operations for which
-/// `concerns` returns true.
+/// Finds reads that returned nil, and reads that have no value in their call but a value in their
+/// return. Considers only operations for which `concerns` returns true.
 fn reads(
     history: &RawHistory,
     spec: Option<&NamedSpec>,
@@ -422,7 +424,7 @@ fn has_null_read(f: &str, result: &Value) -> bool {
     matches!(f.trim_start_matches(':'), "txn" | "transaction") && accesses.iter().any(is_null_read)
 }
 
-/// Reports values that are all pairs `[key value]`, as in Jepsen's independent tests.
+/// If all values are pairs `[key value]`, as in Jepsen's independent tests, reports this.
 fn tuples(history: &RawHistory, spec: Option<&NamedSpec>) -> Option<Finding> {
     let reads_pairs = spec.is_some_and(|spec| matches!(spec.info().name, "map" | "kv" | "array"));
     let is_pair = |value: &Value| matches!(value, Value::List(pair) if pair.len() == 2);
@@ -439,7 +441,7 @@ fn tuples(history: &RawHistory, spec: Option<&NamedSpec>) -> Option<Finding> {
         count: history.len() as u64,
         line: line_of(first.call_line()),
         message: format!(
-            "all values are pairs, such as {} of `{}`: if they are Jepsen's independent keys, give --tuples objects (or keys, for a map)",
+            "all values are pairs, such as {} of `{}`: if their first items are Jepsen's independent keys, give `--tuples objects` (for a map, `--tuples keys`)",
             first.op.value, first.op.f
         ),
     })
@@ -460,7 +462,8 @@ fn never_returned(history: &RawHistory) -> Option<Finding> {
     })
 }
 
-/// Returns whether an operation of a specification returns a value exactly as another operation has put it in.
+/// Returns whether operations with this name return a value exactly as another operation has put it
+/// in.
 fn takes_out(spec: &str, operation: &str) -> bool {
     match in_order(spec) {
         "register" | "cas-register" | "once-cell" => matches!(operation, "read" | "get"),
@@ -474,7 +477,8 @@ fn takes_out(spec: &str, operation: &str) -> bool {
     }
 }
 
-/// Returns the value that an operation puts in; `None` if it takes one out.
+/// Returns the value that an operation puts into the object: its argument, or the new value of a
+/// compare-and-set. Returns `None` if the operation takes a value out of the object.
 fn put_in<'r>(info: &SpecInfo, record: &'r Record) -> Option<&'r Value> {
     let name = info.operation(&record.f).map_or("", |operation| operation.name);
     match (name, &record.value) {
@@ -484,13 +488,14 @@ fn put_in<'r>(info: &SpecInfo, record: &'r Record) -> Option<&'r Value> {
     }
 }
 
-/// Finds values that no operation has put in, and values that were taken out before they were put in, among the results
-/// of operations for which `concerns` returns true.
+/// Finds values that were taken out although no operation has put them in, and values that were
+/// taken out before they were put in. Considers only operations for which `concerns` returns true.
 fn origins(survey: &Survey, spec: &NamedSpec, concerns: impl Fn(&Called) -> bool) -> Vec<Finding> {
     let history = &survey.history;
     let info = spec.info();
     let initial = spec.name().split_once(':').map(|(_, initial)| initial.trim_matches('"'));
-    // For each object and value, the first operation that puts it in, and whether it is the only one.
+    // For each object and value, the first operation that puts the value into the object, and
+    // whether it is the only operation that does so.
     let mut put: HashMap<(ObjectId, &Value), (OpId, bool)> = HashMap::new();
     for (id, operation) in (0..).map(OpId).zip(history.operations()) {
         let Some(value) = put_in(info, &operation.op) else { continue };
@@ -530,7 +535,7 @@ fn origins(survey: &Survey, spec: &NamedSpec, concerns: impl Fn(&Called) -> bool
                     "the `{f}` on line {line} put it in, but is logged as failed: if it may have happened, log `info`"
                 )
             }
-            (None, Some((_, value))) => format!("it was put in as {value}: log both in the same way"),
+            (None, Some((_, value))) => format!("an operation put in {value}: log the two values in the same form"),
             (None, None) => {
                 "the operation that put it in may be missing from the file, or be logged in another form".to_owned()
             }
@@ -568,12 +573,13 @@ fn origins(survey: &Survey, spec: &NamedSpec, concerns: impl Fn(&Called) -> bool
     nowhere_found.into_iter().chain(early).collect()
 }
 
-/// Returns a value as text without its type, so that 5 and "5" are equal.
+/// Returns a value as text, such that the number 5 and the text "5" give the same result.
 fn plain(value: &Value) -> String {
     if let Value::Text(text) = value { text.to_string() } else { value.to_string() }
 }
 
-/// Returns by how much the clocks must differ if the taker saw the giver's value.
+/// Returns the time from the return of `taker` to the call of `giver`. If `taker` returned the
+/// value that `giver` put in, the clocks must differ by at least this time.
 fn skew(survey: &Survey, taker: &Called, giver: &Called) -> Option<i64> {
     let (_, ret) = survey.times.get(&taker.call_line()?)?;
     let (call, _) = survey.times.get(&giver.call_line()?)?;
@@ -593,16 +599,18 @@ struct Forecast {
 struct Part {
     name: String,
     operations: usize,
-    /// Maximum number of operations that are open at the same time, including those that never return.
+    /// The maximum number of operations that are open at the same time, counting operations that
+    /// never return.
     widest: usize,
-    /// The line of the call at which this maximum was reached.
+    /// The line of the call with which the number of open operations reached its maximum.
     at: Option<usize>,
     pending: usize,
     open: usize,
 }
 
 impl Part {
-    /// A search visits up to 2^open configurations at each return; a monitor, where one applies, is faster.
+    /// Returns how hard it is to judge this part by a search, which visits up to 2^`widest`
+    /// configurations at each return. For some objects, a monitor is faster.
     fn hardness(&self) -> &'static str {
         match self.widest {
             0..=10 => "easy",
@@ -639,7 +647,9 @@ impl Forecast {
     }
 }
 
-/// Returns the parts by object and key, for histories without a specification.
+/// Divides the operations into parts, if no specification is given: operations on the same object
+/// and key form a part. Returns the index of the part of each operation, and the names of the
+/// parts.
 fn parts_by_key(history: &RawHistory) -> (Vec<usize>, Vec<String>) {
     let has_keys = history.operations().iter().all(|operation| operation.op.key.is_some());
     let mut numbers = HashMap::new();

@@ -14,7 +14,7 @@ use crate::input::{Input, Reading, Unreadable};
 use crate::limits::{Limits, Stage};
 use crate::output::{self, Written};
 
-/// The number of bytes at the beginning of a file that a proposal is based on.
+/// A proposal is based on at most this many bytes from the beginning of the file.
 const LOOKED_AT: u64 = 1 << 20;
 
 /// Maximum number of fields that are listed.
@@ -52,19 +52,20 @@ pub(crate) fn run(args: &MapArgs) -> Result<ExitCode, String> {
     }))
 }
 
-/// Returns the first operations, as read with the mapping of the arguments.
+/// Returns the first operations of a history, which is read with the mapping from the arguments.
 fn shown(args: &MapArgs, reading: &Reading, input: &Input, limits: &Limits) -> Result<String, (String, Unreadable)> {
     let history = reading.read(input, limits).map_err(|fault| (String::new(), fault))?;
     Ok(operations(&history, args.show, ""))
 }
 
-/// Returns a proposed mapping, and the first operations as read with it. On failure, returns the part of this text that
-/// could be made, and the reason.
+/// Returns a text that contains a proposed mapping, and the first operations as read with this
+/// mapping. On failure, returns the part of the text that could be generated, and the reason for
+/// the failure.
 fn guessed(args: &MapArgs, reading: Reading, input: &Input, limits: &Limits) -> Result<String, (String, Unreadable)> {
     let nothing = |fault| (String::new(), fault);
     let mut start = input.start(LOOKED_AT, limits).map_err(nothing)?;
     if matches!(codec::detect(&start), Some(Format::Parquet | Format::Arrow)) {
-        // The columns may be described at the end.
+        // The description of the columns may be at the end of the file, so read all of it.
         start = input.start(u64::MAX, limits).map_err(nothing)?;
     }
     let guess = mapping::guess(&start).map_err(|fault| nothing(fault.into()))?;
@@ -115,7 +116,7 @@ fn operations(history: &RawHistory, most: usize, indent: &str) -> String {
     text
 }
 
-/// Formats a description as TOML: plain entries first, then tables.
+/// Formats a mapping as TOML: plain entries first, then tables.
 fn toml(description: &Json) -> String {
     const ORDER: [&str; 16] = [
         "extends", "format", "records", "values", "process", "type", "f", "key", "value", "result", "object", "call",

@@ -19,8 +19,8 @@ pub(crate) mod view;
 use trueline::history::{Operation, RawHistory, Record, Value};
 use trueline::registry::NamedSpec;
 
-/// Returns the strict specification with the same operations as a specification with a relaxed order; any other name is
-/// returned unchanged.
+/// For the name of a relaxed specification, returns the name of the specification that has the same
+/// operations and a strict order, such as `queue` for `k-fifo`. Returns any other name unchanged.
 fn in_order(spec: &str) -> &str {
     match spec {
         "quasi-queue" | "k-fifo" | "out-of-order-queue" | "displacement-queue" => "queue",
@@ -30,8 +30,8 @@ fn in_order(spec: &str) -> &str {
     }
 }
 
-/// Returns a warning if a history does not remove as many values as it inserts, for which quasi linearizability is not
-/// defined (Round-Up, section V-D).
+/// Returns a warning if a history has different numbers of inserting and removing calls. Quasi
+/// linearizability is not defined for such histories (Round-Up, section V-D).
 fn ill_formed(spec: &NamedSpec, history: &RawHistory) -> Option<String> {
     let (family, _) = spec.name().split_once(':').unwrap_or((spec.name(), ""));
     let (insert, remove) = match in_order(family) {
@@ -49,7 +49,7 @@ fn ill_formed(spec: &NamedSpec, history: &RawHistory) -> Option<String> {
         format!(
             "the history has {inserts} calls of `{insert}` but {removes} of `{remove}`; an element that is not both \
              inserted and removed has no position to compare, so quasi linearizability may reject operations that are \
-             within their factors; record as many calls of one as of the other"
+             within their factors; record the same number of calls of both"
         )
     })
 }

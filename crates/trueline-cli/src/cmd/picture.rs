@@ -15,7 +15,7 @@ use crate::output;
 /// The width of the picture if the width of the terminal is not known.
 const WIDTH: usize = 100;
 
-/// Returns the timeline as drawn in the terminal.
+/// Returns the timeline as text for the terminal.
 pub(super) fn in_terminal(timeline: &Timeline, args: &CheckArgs) -> String {
     let width = terminal_size::terminal_size().map_or(WIDTH, |(width, _)| usize::from(width.0));
     let letters = if args.ascii { Letters::Ascii } else { Letters::Unicode };
@@ -32,7 +32,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Returns the format by the extension of the file.
+    /// Returns the format that the extension of the file name stands for.
     pub(super) fn of(path: &Path) -> Result<Self, String> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         match extension.to_ascii_lowercase().as_str() {
@@ -43,17 +43,19 @@ impl Form {
     }
 }
 
-/// The place where the histories of a command are drawn.
+/// The files in which the histories of a command are drawn.
 pub(super) enum Pages {
-    /// The only history is drawn in this file.
+    /// There is only one history, which is drawn in this file.
     File(PathBuf),
-    /// Each history is drawn on a page of its own in this folder. The set contains the names that are already used.
+    /// Each history is drawn on a separate page in this folder. The set contains the file names
+    /// that are already used.
     Folder(PathBuf, HashSet<String>),
 }
 
 impl Pages {
-    /// Chooses where to draw this many inputs. An existing directory, a path without an extension, and a path that ends
-    /// with a separator are folders, which are created if needed.
+    /// Chooses where to draw the given number of inputs. The path names a folder if it is an
+    /// existing directory, has no extension, or ends with a separator. The folder is created if it
+    /// does not exist.
     pub(super) fn new(path: &Path, inputs: usize) -> Result<Self, String> {
         let name = path.display();
         let says_folder = path.is_dir() || path.extension().is_none() || name.to_string().ends_with(MAIN_SEPARATOR);
@@ -74,8 +76,8 @@ impl Pages {
         Ok(Self::File(path.to_owned()))
     }
 
-    /// Returns the file for the next input. In a folder, this is the name of the input and `.html`, with a number if
-    /// the name is already used.
+    /// Returns the file in which the next input is drawn. In a folder, the file has the name of the
+    /// input and the extension `.html`; if this name is already used, a number is added.
     pub(super) fn next(&mut self, input: &Input) -> PathBuf {
         let (folder, taken) = match self {
             Self::File(path) => return path.clone(),

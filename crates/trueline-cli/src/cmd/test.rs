@@ -21,7 +21,7 @@ use crate::cancel;
 use crate::output::{self, Written};
 use crate::progress::{self, LONG};
 
-/// The default time for runs. Faulty objects are usually detected much earlier.
+/// The default time limit for all runs of a test. Faulty objects are usually detected much earlier.
 const TIME: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &TestArgs) -> ExitCode {
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &TestArgs) -> ExitCode {
     }
     if finding == Finding::Accepted && !entry.is_correct() {
         let fault = entry.fault.unwrap_or_default();
-        output::note(format_args!("{} is faulty ({fault}), but no run showed it: make more runs", entry.name));
+        output::note(format_args!("{} is faulty ({fault}), but no run showed the fault: make more runs", entry.name));
     }
     if written == Written::Failed { ExitCode::from(2) } else { finding.exit_code() }
 }
@@ -76,7 +76,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
     };
     if settings.progress && entry.family != "sync" {
         return Err(format!(
-            "--criterion progress is for objects whose operations synchronize, and those of {} do not; leave it out",
+            "--criterion progress is for objects whose operations synchronize, but those of {} do not; leave --criterion out",
             entry.name
         ));
     }
@@ -110,7 +110,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
     if let Some(Weights(weights)) = &args.weights {
         plan = plan
             .weights(weights.iter().map(|(name, weight)| (name.as_str(), *weight)))
-            .map_err(|fault| format!("--weights cannot be used like this with {}: {fault}", entry.name))?;
+            .map_err(|fault| format!("these --weights cannot be used with {}: {fault}", entry.name))?;
     }
     if let Some(threads) = args.threads {
         plan = plan.threads(threads);
@@ -149,7 +149,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
 /// The folder to which the histories of accepted runs are written.
 struct Saved {
     folder: PathBuf,
-    /// The number of files, and the first error.
+    /// The number of files that were written, and the first error, if any.
     state: Mutex<(u64, Option<String>)>,
 }
 
@@ -187,7 +187,8 @@ pub(super) enum Finding {
     Accepted,
     Rejected,
     Stuck,
-    /// No run failed, but the test was canceled, some runs were not judged, or too little was tested.
+    /// No run failed. However, the test was canceled, some runs were not judged, or too little was
+    /// tested.
     Unknown,
 }
 
@@ -299,7 +300,7 @@ fn text(
     writeln!(out, "\x1b[1m{name}: {verdict}\x1b[0m{why}")?;
     writeln!(out, "  {runs} runs with {operations} operations in {elapsed:.1?}, seed {seed}")?;
     if is_cancelled {
-        writeln!(out, "  it was canceled before its time was up")?;
+        writeln!(out, "  the test was canceled before its time was up")?;
     }
     tested(out, outcome)?;
     if let Some(explored) = &outcome.explored {
@@ -402,7 +403,7 @@ fn list(args: &TestArgs) -> ExitCode {
     if written == Written::Failed { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
-/// The progress of a test, on stderr, shown if it is a terminal and the test takes long.
+/// The progress of a test. It is shown on stderr, if stderr is a terminal and the test takes long.
 struct Progress {
     bar: ProgressBar,
 }

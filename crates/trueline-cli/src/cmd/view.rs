@@ -28,7 +28,8 @@ pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, String> {
         input.refuse_as_output(Some(output))?;
     }
     let limits = judge.limits();
-    // If a limit ended the reading, nothing is drawn.
+    // If the history cannot be drawn, for example because a limit was reached, `end` prints the
+    // report or the error.
     let end = |judged: Judged| match check::write(&check::render(&judged, args, Wanted::Everything)) {
         Written::All | Written::ReaderGone | Written::Late if matches!(judged, Judged::Report(..)) => 3,
         _ => 2,

@@ -292,12 +292,12 @@ describe("the reason", () => {
   test("a legend of the signs that the page has", async (t) => {
     const legend = async (name) => (await (await open(t, pages[name])).locator("#legend li").allInnerTexts()).join("; ");
     const ofTen = await legend("ten");
-    for (const part of ["from call to return", "refused", "core", "place in an order that works so far", "distances are not times"]) assert.ok(ofTen.includes(part), ofTen);
+    for (const part of ["from call to return", "refused", "core", "position in an order that works so far", "distances do not show time"]) assert.ok(ofTen.includes(part), ofTen);
     assert.doesNotMatch(ofTen, /never returned|not on|together/);
     assert.match(await legend("map"), /not on key "k\d+"/);
     assert.match(await legend("exchange"), /took effect together/);
     const ofAccepted = await legend("accepted");
-    assert.match(ofAccepted, /place in an order that works;/);
+    assert.match(ofAccepted, /position in an order that works;/);
     assert.doesNotMatch(ofAccepted, /refused|core|not on/);
     assert.match(await legend("stuck"), /never returned; should have returned.*should have taken effect together/s);
   });

@@ -307,7 +307,7 @@ fn cases() -> Vec<Case> {
             "queue",
             second(r#"{"process":1,"f":"enqueue","value":1,"call":5,"return":6}"#),
             2,
-            &["earlier lines are events", "one shape in a file"],
+            &["earlier lines are events", "one form in a file"],
         ),
         case(
             "mixed-operations-first",
@@ -316,7 +316,7 @@ fn cases() -> Vec<Case> {
             2,
             &["earlier lines are whole operations"],
         ),
-        // Operations that the specification does not know, and the messages.
+        // Operations that the specification does not define, and the messages.
         case(
             "unknown-operation",
             "queue",
@@ -343,7 +343,7 @@ fn cases() -> Vec<Case> {
             "set",
             "{\"process\":0,\"type\":\"invoke\",\"f\":\"add\",\"value\":1}\n{\"process\":0,\"type\":\"ok\",\"f\":\"add\",\"value\":1}",
             2,
-            &["must return true or false", "give that as the `result`"],
+            &["must return true or false", "log such a value as the `result`"],
         ),
         case(
             "size-result",
@@ -413,7 +413,7 @@ fn jepsen_cases() -> Vec<Case> {
         edn("edn-unclosed-string", "{:process 1 :type \"ok", 2, &["the file ends inside the string"]),
         edn("edn-mismatch", "{:process 1 :type :ok]", 2, &["`]` cannot close the map", "close that with `}` first"]),
         edn("edn-mismatch-of-the-vector", ")", 2, &["`)` cannot close the vector that begins on line 1"]),
-        case("edn-closed-twice", "queue", format!("[{EDN}]\n]"), 2, &["more after the end", "keep one history"]),
+        case("edn-closed-twice", "queue", format!("[{EDN}]\n]"), 2, &["more text after the end", "keep one history"]),
         case("edn-two-histories", "queue", format!("[{EDN}]\n[{EDN}]"), 2, &["put all events into one vector"]),
         case("edn-closes-nothing", "queue", format!("{EDN}\n)"), 2, &["closes nothing", "remove it"]),
         edn("edn-number", "17", 2, &["17 was found instead of an event"]),
@@ -531,7 +531,11 @@ fn porcupine_cases() -> Vec<Case> {
         case("kv-vector", "map", format!("[{KV}]"), 1, &["this is not an EDN map", "one on each line"])
             .with(&["--format", "porcupine-kv"]),
         kv("kv-no-key", "{:process 1, :type :invoke, :f :get}", &["`:key` is missing", "`jepsen`"]),
-        kv("kv-another-key", "{:process 0, :type :ok, :f :get, :key \"b\"}", &["the key is \"b\"", "the same on both"]),
+        kv(
+            "kv-another-key",
+            "{:process 0, :type :ok, :f :get, :key \"b\"}",
+            &["the key is \"b\"", "the same key on both"],
+        ),
         kv("kv-two-on-a-line", &format!("{} {KV}", KV.replace('0', "1")), &["one map on each line"]),
         kv("kv-broken-line", "{:process 1, :type :invoke,\n :f :get, :key 1}", &["the line ends inside the map"]),
         kv("kv-key-float", "{:process 1, :type :invoke, :f :get, :key 1.5}", &["`key` holds 1.5", "as a string"]),
@@ -546,7 +550,7 @@ fn porcupine_cases() -> Vec<Case> {
         json("porcupine-client", r#"{"ClientId":"c","Input":"read","Call":1}"#, &["number the processes"]),
         json("porcupine-no-input", r#"{"ClientId":1,"Call":1}"#, &["`Input` is missing", "name the operation"]),
         json("porcupine-input", r#"{"ClientId":1,"Input":5,"Call":1}"#, &["an object, a list or a name", "such as"]),
-        json("porcupine-no-op", r#"{"ClientId":1,"Input":{"value":5},"Call":1}"#, &["give it in `op`"]),
+        json("porcupine-no-op", r#"{"ClientId":1,"Input":{"value":5},"Call":1}"#, &["give its name in `op`"]),
         json("porcupine-op", r#"{"ClientId":1,"Input":{"op":9},"Call":1}"#, &["or 0, 1 or 2, found 9", "write a name"]),
         json("porcupine-no-call", r#"{"ClientId":1,"Input":"read","Return":9}"#, &["`Call` is missing", "\"Call\":10"]),
         json("porcupine-call", r#"{"ClientId":1,"Input":"read","Call":0.5}"#, &["`Call` must be an integer"]),
@@ -577,10 +581,14 @@ fn event_cases() -> Vec<Case> {
         event("events-event", r#"{"client":1,"event":"pause"}"#, &["must be start or finish", "write one of these"]),
         event("events-some-clients", r#"{"id":2,"event":"start","op":"read"}"#, &["only some lines have `client`"]),
         event("events-client", r#"{"client":-1,"event":"start","op":"read"}"#, &["number the processes"]),
-        event("events-no-op", r#"{"client":1,"event":"start"}"#, &["give it in `op`"]),
+        event("events-no-op", r#"{"client":1,"event":"start"}"#, &["give its name in `op`"]),
         event("events-value", r#"{"client":1,"event":"start","op":"write","value":0.5}"#, &["write it as a string"]),
         event("events-id", r#"{"client":1,"id":"x","event":"start","op":"read"}"#, &["`id` must be an integer"]),
-        event("events-same-id", r#"{"client":1,"id":1,"event":"start","op":"read"}"#, &["give each operation its own"]),
+        event(
+            "events-same-id",
+            r#"{"client":1,"id":1,"event":"start","op":"read"}"#,
+            &["give each operation an id of its own"],
+        ),
         event("events-unknown-id", r#"{"client":0,"id":2,"event":"finish"}"#, &["log its start first"]),
         event(
             "events-id-of-another",
@@ -604,7 +612,7 @@ fn bad_files_get_exit_code_2_and_a_message_with_file_line_and_remedy() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns what is wrong with the message about an invalid file.
+/// Returns a description of the problem if the message about an invalid file is not as expected.
 fn fault_of(scratch: &Scratch, case: Case) -> Option<String> {
     let Case { name, spec, args, content, line, expected } = case;
     let file = scratch.file(name, content);
@@ -632,14 +640,14 @@ fn a_line_of_a_gigabyte_is_refused_at_once() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary is built");
-    let mut stdin = child.stdin.take().expect("it is piped");
+    let mut stdin = child.stdin.take().expect("stdin is piped");
     let chunk = vec![b'a'; 1 << 16];
     let mut written = 0usize;
     while written < 1 << 30 && stdin.write_all(&chunk).is_ok() {
         written += chunk.len();
     }
     drop(stdin);
-    let output = child.wait_with_output().expect("it was started");
+    let output = child.wait_with_output().expect("the process has started");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(stderr.starts_with("error: -:1: the line is longer than 16 MiB"), "{stderr}");
@@ -652,7 +660,7 @@ fn bad_usage_gets_exit_code_2_and_a_remedy() {
     let file = scratch.file("good.jsonl", super::ACCEPTED);
     let file = file.as_str();
     let missing = scratch.0.join("missing.jsonl");
-    let missing = missing.to_str().expect("tests have plain names");
+    let missing = missing.to_str().expect("the path is UTF-8");
     let table: &[(&[&str], &[&str])] = &[
         (&[], &["Usage"]),
         (&["chekc"], &["check"]),
@@ -699,11 +707,13 @@ fn a_directory_without_histories_is_an_error() {
     let judged = run(&["check", "--spec", "queue", scratch.path()]);
     assert_eq!(judged.code, 2, "{judged:?}");
     assert!(
-        judged.stderr.contains("notes.txt: skipped, because it does not look like a history; name the file"),
+        judged
+            .stderr
+            .contains("notes.txt: skipped, because it does not look like a history; give the path of the file"),
         "{judged:?}"
     );
     let expected = format!(
-        "error: {}: no *.jsonl, *.json, *.edn, *.parquet, *.arrow or *.feather file, and no log, in this directory",
+        "error: {}: this directory contains no *.jsonl, *.json, *.edn, *.parquet, *.arrow or *.feather file",
         scratch.path()
     );
     assert!(judged.stderr.contains(&expected), "{judged:?}");

@@ -14,7 +14,7 @@ fn junit_and_annotations() {
     let judged =
         run(&["check", "--spec", "queue", "--github", "--junit", xml.to_str().expect("plain"), &good, &bad, &broken]);
     assert_eq!(judged.code, 2, "{judged:?}");
-    let xml = fs::read_to_string(xml).expect("it was written");
+    let xml = fs::read_to_string(xml).expect("the file was written");
     assert!(
         xml.contains("<testsuite name=\"trueline queue\" tests=\"3\" failures=\"1\" errors=\"1\" skipped=\"0\">"),
         "{xml}"
@@ -45,7 +45,7 @@ fn completions() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = run(&["completions", shell]);
         assert_eq!(script.code, 0, "{shell}");
-        // The last two do not complete values.
+        // The completions for PowerShell and Elvish do not contain values.
         let values = !["powershell", "elvish"].contains(&shell);
         for word in ["convert", "nil-wildcard", if values { "porcupine-kv" } else { "format" }] {
             assert!(script.stdout.contains(word), "{word} for {shell}");

@@ -21,7 +21,7 @@ impl Collector {
         Self::start_with(scratch, &mut trueline(&[]), &[])
     }
 
-    /// Starts a collector with additional arguments, with a command that may set limits.
+    /// Starts a collector with additional arguments, by a command that may set limits.
     pub(crate) fn start_with(scratch: &Scratch, command: &mut Command, args: &[&str]) -> Self {
         let file = scratch.0.join("history.jsonl").to_str().expect("plain").to_owned();
         let mut child = command
@@ -30,10 +30,10 @@ impl Collector {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary is built");
-        let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut stderr = BufReader::new(child.stderr.take().expect("stderr is piped"));
         let mut said = String::new();
         while !said.contains("listening on ") {
-            assert_ne!(stderr.read_line(&mut said).expect("it says where it listens"), 0, "{said}");
+            assert_ne!(stderr.read_line(&mut said).expect("stderr can be read"), 0, "{said}");
         }
         let address =
             said.split("listening on ").nth(1).and_then(|rest| rest.split(',').next()).expect(&said).to_owned();
@@ -42,25 +42,26 @@ impl Collector {
 
     /// Waits until the collector ends by itself.
     pub(crate) fn wait(mut self) -> std::process::ExitStatus {
-        self.child.wait().expect("it was started")
+        self.child.wait().expect("the process has started")
     }
 
     /// Kills the collector, as `kill -9` does.
     pub(crate) fn kill(mut self) {
-        self.child.kill().expect("it runs");
-        self.child.wait().expect("it was started");
+        self.child.kill().expect("the process is running");
+        self.child.wait().expect("the process has started");
     }
 
     pub(crate) fn connect(&self) -> Client {
-        let stream = TcpStream::connect(&self.address).expect("it listens");
+        let stream = TcpStream::connect(&self.address).expect("the collector listens");
         Client { answers: BufReader::new(stream.try_clone().expect("a socket")), stream }
     }
 
     /// Interrupts the collector with Ctrl-C. Returns the file, and its last output.
     pub(crate) fn end(mut self) -> (String, String) {
-        let killed = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().expect("kill is there");
+        let killed =
+            Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().expect("`kill` is installed");
         assert!(killed.success());
-        let status = self.child.wait().expect("it was started");
+        let status = self.child.wait().expect("the process has started");
         assert_eq!(status.code(), Some(0));
         let mut said = String::new();
         std::io::Read::read_to_string(&mut self.stderr, &mut said).expect("text");
@@ -75,7 +76,7 @@ pub(crate) struct Client {
 
 impl Client {
     fn say(&mut self, line: &str) -> serde_json::Value {
-        json(&self.try_say(line).expect("it answers"))
+        json(&self.try_say(line).expect("the collector answers"))
     }
 
     /// Returns the response to a line; `None` if the collector has ended.
@@ -155,7 +156,7 @@ fn bad_clients() {
         client.say(r#"{"process":8,"type":"invoke","f":"read","object":"x"}"#)["error"]
             .as_str()
             .expect("refused")
-            .contains("everywhere or nowhere")
+            .contains("in all calls or in none")
     );
     // After a line without end, the connection is closed, and the others continue.
     let mut endless = collector.connect();
@@ -166,7 +167,7 @@ fn bad_clients() {
     drop(collector.connect());
     client.logged(r#"{"type":"ok","f":"write"}"#);
     let (file, _) = collector.end();
-    let text = fs::read_to_string(&file).expect("it was written");
+    let text = fs::read_to_string(&file).expect("the file was written");
     assert_eq!(text.lines().count(), 4, "{text}");
     assert_eq!(run(&["check", "--spec", "register", &file]).code, 0, "{text}");
 }
@@ -195,18 +196,19 @@ fn a_log_that_is_there_is_continued() {
         collector.end();
     }
     let file = scratch.0.join("history.jsonl");
-    let text = fs::read_to_string(&file).expect("it was written");
+    let text = fs::read_to_string(&file).expect("the file was written");
     assert_eq!(text.lines().count(), 9, "{text}");
-    // Processes and times are new after a restart: reads that were open stay open.
+    // After a restart, processes have new numbers and later times, so reads that were open stay
+    // open.
     let file = file.to_str().expect("plain");
     let judged = run(&["check", "--json", "--spec", "register", file]);
     assert_eq!((judged.code, json(&judged.stdout)["pending"].as_u64()), (0, Some(3)), "{judged:?}");
     assert_eq!(run(&["lint", "--spec", "register", file]).code, 0);
     let collector = Collector::start(&scratch);
     let answer = collector.connect().say(r#"{"type":"invoke","f":"read","object":"x"}"#);
-    assert!(answer["error"].as_str().expect("refused").contains("everywhere or nowhere"), "{answer}");
+    assert!(answer["error"].as_str().expect("refused").contains("in all calls or in none"), "{answer}");
     collector.end();
-    assert_eq!(fs::read_to_string(file).expect("it is there"), text);
+    assert_eq!(fs::read_to_string(file).expect("the file can be read"), text);
 }
 
 #[test]
@@ -214,13 +216,14 @@ fn a_line_that_was_cut_off_is_removed_wherever_it_was_cut() {
     let scratch = Scratch::new("collect-repair");
     let whole = "{\"f\":\"read\",\"process\":0,\"time\":5,\"type\":\"invoke\"}\n";
     let last = "{\"f\":\"größer\",\"process\":1,\"time\":7,\"type\":\"invoke\"}";
-    let ends = [1, 2, 6, 9, last.find('ß').expect("it is there") + 1, 20, 40, last.len() - 1, last.len()];
+    let ends =
+        [1, 2, 6, 9, last.find('ß').expect("the last line contains an ß") + 1, 20, 40, last.len() - 1, last.len()];
     for end in ends {
         let file = scratch.file("history.jsonl", [whole.as_bytes(), &last.as_bytes()[..end]].concat());
         let collector = Collector::start(&scratch);
         collector.connect().logged(r#"{"type":"invoke","f":"read"}"#);
         collector.end();
-        let text = fs::read_to_string(&file).expect("it is text");
+        let text = fs::read_to_string(&file).expect("the file is UTF-8");
         let lines: Vec<&str> = text.lines().collect();
         // If only the line break is missing, the line is complete.
         let kept = if end == last.len() { vec![whole.trim_end(), last] } else { vec![whole.trim_end()] };
@@ -244,7 +247,7 @@ fn a_file_that_is_no_log_is_not_touched() {
         let file = scratch.file("history.jsonl", other);
         let refused = run(&["collect", "--listen", "127.0.0.1:0", "-o", &file]);
         assert!(refused.code == 2 && refused.stderr.contains("line 1 was not written by"), "{refused:?}");
-        assert_eq!(fs::read_to_string(&file).expect("it is there"), other);
+        assert_eq!(fs::read_to_string(&file).expect("the file can be read"), other);
     }
 }
 
@@ -254,13 +257,13 @@ fn a_second_collector_does_not_touch_the_log() {
     let collector = Collector::start(&scratch);
     let mut client = collector.connect();
     client.logged(r#"{"type":"invoke","f":"read"}"#);
-    let before = fs::read_to_string(&collector.file).expect("it is there");
-    // On the same port, and on another one.
+    let before = fs::read_to_string(&collector.file).expect("the file can be read");
+    // A second collector is refused on the same port, and on another port.
     let second = run(&["collect", "--listen", &collector.address, "-o", &collector.file]);
     assert!(second.code == 2 && second.stderr.contains(&collector.address), "{second:?}");
     let second = run(&["collect", "--listen", "127.0.0.1:0", "-o", &collector.file]);
     assert!(second.code == 2 && second.stderr.contains("another `trueline collect` is writing"), "{second:?}");
-    assert_eq!(fs::read_to_string(&collector.file).expect("it is there"), before);
+    assert_eq!(fs::read_to_string(&collector.file).expect("the file can be read"), before);
     client.logged(r#"{"type":"ok"}"#);
     collector.end();
 }

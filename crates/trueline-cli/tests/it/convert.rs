@@ -40,7 +40,7 @@ fn what_a_format_cannot_hold_is_told() {
         (object, "jepsen", 1, "on the object `a`, but Jepsen's EDN cannot name objects"),
         (object, "porcupine-json", 1, "cannot name objects; write JSON lines"),
         (object, "events", 1, "cannot name objects"),
-        (key, "jepsen-log", 1, "has the key \"k\", and Jepsen's log has no keys"),
+        (key, "jepsen-log", 1, "has the key \"k\", but Jepsen's log has no keys"),
         (cas, "porcupine-kv", 1, "has no key"),
         (cas, "jepsen", 1, "returned null, which in Jepsen's EDN means that it succeeded"),
     ] {
@@ -49,7 +49,7 @@ fn what_a_format_cannot_hold_is_told() {
         assert!(converted.stderr.starts_with(&format!("error: -:{line}: ")), "{converted:?}");
         assert!(converted.stderr.contains(expected), "{converted:?}");
         assert_eq!(converted.stdout, "");
-        // No file is created either.
+        // A refused conversion does not create a file.
         let file = scratch.0.join("refused").to_str().expect("plain").to_owned();
         let converted = run_with_input(&["convert", "-", "--to", format, "-o", &file], text.as_bytes());
         assert!(converted.code == 2 && !Path::new(&file).exists(), "{converted:?}");
@@ -89,12 +89,12 @@ fn the_histories_of_others_keep_their_verdicts() {
         ("porcupine/kv/c01-ok.txt", &["--spec", "kv"], &["jsonl", "jepsen", "porcupine-json", "porcupine-kv"]),
     ] {
         let Some(file) = super::foreign(path) else { continue };
-        let file = file.to_str().expect("a plain path");
+        let file = file.to_str().expect("the path is UTF-8");
         let before = run(&[&["check", file], args].concat());
         assert!(before.code < 2, "{before:?}");
         for format in formats {
             let to = scratch.0.join(format);
-            let to = to.to_str().expect("a plain path");
+            let to = to.to_str().expect("the path is UTF-8");
             assert_eq!(run(&["convert", file, "--to", format, "-o", to]).code, 0, "{file} to {format}");
             assert_eq!(run(&[&["check", to], args].concat()).code, before.code, "{file} as {format}");
         }

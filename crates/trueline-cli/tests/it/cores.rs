@@ -1,4 +1,4 @@
-//! Tests `check --core`: the few operations that a rejection rests on.
+//! Tests `check --core`: the few operations that cause a rejection.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn a_core_is_printed() {
     let judged = run(&["check", "--spec", "queue", "--core", &file]);
     assert_eq!(judged.code, 1, "{judged:?}");
     let lines: Vec<&str> = judged.stdout.lines().collect();
-    let core = lines.iter().position(|line| line.starts_with("  the core")).expect("there is a core");
+    let core = lines.iter().position(|line| line.starts_with("  the core")).expect("the report shows a core");
     assert_eq!(
         lines[core..],
         [
@@ -101,7 +101,7 @@ fn what_a_core_begins_behind_is_told() {
         {"process":0,"f":"write","value":8,"call":3,"return":4}
         {"process":1,"f":"read","result":7,"call":5,"return":6}"#;
     let judged = run_with_input(&["check", "--spec", "register", "--core", "-"], text.as_bytes());
-    let core = judged.stdout.split_once("  the core").expect("there is a core").1;
+    let core = judged.stdout.split_once("  the core").expect("the report shows a core").1;
     assert_eq!(
         core,
         ": no order of these calls is legal, whether or not other calls took effect:
@@ -110,7 +110,7 @@ fn what_a_core_begins_behind_is_told() {
   1 call is left out: whether it took effect makes no difference
   why:
     write(8) of process 0 (line 2) leaves the object in the same state whatever happened before, so calls that
-      returned before it was called do not matter: the argument starts right after it.
+      returned before it was called do not matter: the explanation starts right after it.
     read() -> 7 of process 1 (line 3) could not have returned that right after write(8), and no other call
       that matters, given its own result, could have led to a state that allows it: so there is no place for
       read() -> 7.
@@ -125,7 +125,7 @@ fn lists_and_transactions_are_told_in_part() {
         {"process":0,"f":"append","value":3,"call":5,"return":6}
         {"process":1,"f":"read","result":[1,3],"call":7,"return":8}"#;
     let judged = run_with_input(&["check", "--spec", "log", "--core", "-"], log.as_bytes());
-    let core = judged.stdout.split_once("  the core").expect("there is a core").1;
+    let core = judged.stdout.split_once("  the core").expect("the report shows a core").1;
     assert!(core.contains("line 2  process 0  append(2) -> ok\n"), "{core}");
     assert!(core.contains("line 4  process 1  read() -> []  (only the part that matters)\n"), "{core}");
     assert!(core.contains("2 calls are left out"), "{core}");
@@ -134,13 +134,13 @@ fn lists_and_transactions_are_told_in_part() {
 #[test]
 fn every_rejected_history_of_ours_has_a_minimal_core_and_is_explained() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
-    let table = std::fs::read_to_string(testdata.join("VERDICTS.tsv")).expect("it is there");
+    let table = std::fs::read_to_string(testdata.join("VERDICTS.tsv")).expect("the file can be read");
     let mut cores = 0;
     for row in table.lines().skip(1).filter(|row| row.contains("\trejected\t")) {
         let mut cells = row.split('\t');
         let (Some(file), Some(spec)) = (cells.next(), cells.next()) else { panic!("{row:?}") };
         let file = testdata.join(file);
-        let judged = run(&["check", "--spec", spec, "--core", "--json", file.to_str().expect("a plain name")]);
+        let judged = run(&["check", "--spec", spec, "--core", "--json", file.to_str().expect("the path is UTF-8")]);
         let object = json(&judged.stdout);
         let core = &object["core"];
         let operations = core["operations"].as_array().unwrap_or_else(|| panic!("{row}: {object}"));
@@ -161,7 +161,7 @@ fn the_time_for_a_core_can_be_limited() {
     let check =
         |args: &[&str]| run_with_input(&[&["check", "--spec", "queue", "-"], args].concat(), long_queue().as_bytes());
     assert_eq!(check(&["--core", "--core-timeout", "1s"]).code, 1);
-    // Without any time, the failing prefix remains.
+    // With a time limit of 0, the core is the whole failing prefix.
     let judged = check(&["--core", "--core-timeout", "0s"]);
     assert!(judged.stdout.contains("the core may not be minimal: "), "{judged:?}");
     assert_eq!(check(&["--core-timeout", "1s"]).code, 2, "a limit of nothing");

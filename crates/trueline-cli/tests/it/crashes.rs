@@ -1,6 +1,7 @@
-//! Tests that files survive `kill -9`, full disks and two processes at once: nothing that was acknowledged is lost, and
-//! the remaining file can be read. `cargo test -p trueline-cli --test it crashes -- --ignored --nocapture` tries it 300
-//! times, or as often as `TRUELINE_SOAK` specifies.
+//! Tests that files survive `kill -9`, full disks and two processes at once: nothing that was
+//! acknowledged is lost, and the remaining file can be read. `cargo test -p trueline-cli --test it
+//! crashes -- --ignored --nocapture` makes 300 such tries, or the number that `TRUELINE_SOAK`
+//! specifies.
 #![cfg(unix)]
 
 use std::collections::HashSet;
@@ -92,9 +93,9 @@ fn crash_collectors(rounds: u32) {
             failed += u32::from(collector.wait().code() == Some(2));
         }
         for client in clients {
-            acknowledged.extend(client.join().expect("no answer is wrong"));
+            acknowledged.extend(client.join().expect("the client received only correct answers"));
         }
-        let text = fs::read_to_string(&file).expect("it is text");
+        let text = fs::read_to_string(&file).expect("the file is UTF-8");
         halves += u32::from(!text.is_empty() && !text.ends_with('\n'));
         let logged: HashSet<u64> = text
             .lines()
@@ -121,7 +122,7 @@ fn report(message: std::fmt::Arguments<'_>) {
 /// Kills a process after this time, unless it has ended.
 fn kill_after(mut child: Child, time: Duration) {
     let started = Instant::now();
-    while started.elapsed() < time && child.try_wait().expect("it was started").is_none() {
+    while started.elapsed() < time && child.try_wait().expect("the process has started").is_none() {
         std::thread::yield_now();
     }
     let _ = child.kill();
@@ -140,7 +141,7 @@ fn crash_writers(rounds: u32) {
     type Writers<'a> = [Vec<&'a str>; 2];
     let page = scratch.0.join("out.html");
     let page_path = page.to_str().expect("plain");
-    // Each kind, with two contents.
+    // Each writer can write two different contents.
     let writers: [(&Path, Writers<'_>); 5] = [
         (&out, [&large, &small].map(|file| vec!["convert", file.as_str(), "--to", "events", "-o", out_path])),
         (
@@ -163,7 +164,7 @@ fn crash_writers(rounds: u32) {
     ];
     // Times differ from run to run.
     let content = |path: &Path| {
-        let text = fs::read_to_string(path).expect("it is there, and text");
+        let text = fs::read_to_string(path).expect("the file exists and is UTF-8");
         masked(&text)
             .split("time=\"")
             .map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'))
@@ -187,13 +188,13 @@ fn crash_writers(rounds: u32) {
             Crash::Killed => kill_after(start(new), time.mul_f64(f64::from(random.below(1200)) / 1000.0)),
             Crash::FullDisk => {
                 let room = u64::from(random.below(1 + u32::try_from(expected_new.len() / 1024).unwrap_or(u32::MAX)));
-                let run: super::Run = with_room_for(room).args(new).output().expect("bash is there").into();
+                let run: super::Run = with_room_for(room).args(new).output().expect("`bash` is installed").into();
                 assert!(matches!(run.code, 0..=2), "{run:?}");
             }
             Crash::TwoAtOnce => {
                 let mut both = [start(new), start(old)];
                 for child in &mut both {
-                    assert!(matches!(child.wait().expect("it was started").code(), Some(0 | 1)));
+                    assert!(matches!(child.wait().expect("the process has started").code(), Some(0 | 1)));
                 }
             }
         }

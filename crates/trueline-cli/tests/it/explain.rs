@@ -16,7 +16,7 @@ fn why(spec: &str, operations: &[(u32, &str, u32, u32)]) -> Vec<String> {
     assert_eq!(judged.code, 1, "{judged:?}");
     let object = json(&judged.stdout);
     let sentences = object["explanation"].as_array().unwrap_or_else(|| panic!("{object}"));
-    sentences.iter().map(|sentence| sentence.as_str().expect("text").to_owned()).collect()
+    sentences.iter().map(|sentence| sentence.as_str().expect("a sentence is a string").to_owned()).collect()
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_receive_that_was_too_late() {
         [
             "Each of receive() -> 1 of process 1 (line 2) and receive() -> 1 of process 2 (line 3) needs a partner of its own: a \
              call that overlapped it, with arguments and results that fit. So 2 partners are needed.",
-            "But of the calls made up to then, only send(1) of process 0 (line 1) can be one.",
+            "But of the calls made up to then, only send(1) of process 0 (line 1) can be a partner.",
         ]
     );
 }
@@ -265,13 +265,14 @@ fn an_argument_that_begins_later() {
             (1, r#""f":"release""#, 6, 7),
         ],
     );
-    assert!(sentences[0].ends_with("do not matter: the argument starts right after it."), "{sentences:?}");
+    assert!(sentences[0].ends_with("do not matter: the explanation starts right after it."), "{sentences:?}");
     assert!(!sentences.iter().any(|sentence| sentence.contains("nitially")), "{sentences:?}");
     let begin = "Right after release() of process 0, the lock is free, and it could not return at all.";
     assert!(sentences.iter().any(|sentence| sentence == begin), "{sentences:?}");
 }
 
-/// The other values of the deque are left out: without saying so, "would return null" would be false.
+/// The explanation leaves out the other values of the deque, and must state this, because otherwise
+/// "would return null" would be false.
 #[test]
 fn states_without_other_calls() {
     let sentences = why(
@@ -285,7 +286,7 @@ fn states_without_other_calls() {
     assert_eq!(
         sentences,
         [
-            "All other calls, with their results, make no difference, so the states below are without them.",
+            "All other calls, with their results, make no difference, so the states below leave them out.",
             "Initially, the state is [], whether or not pop-back() of process 0 (line 1-) took effect by then, and \
              pop-back() -> 3 of process 2 (line 3) would return null.",
         ]
@@ -298,7 +299,8 @@ fn a_cell_in_the_notation_of_the_file() {
     assert!(sentences[0].contains("initially, when the state was empty"), "{sentences:?}");
 }
 
-/// Of this transaction, only the write of "x" is shown, without a result. It did return.
+/// The report shows only the write of "x" of a transaction, without a result. It must not say that the transaction
+/// never returned.
 #[test]
 fn a_call_that_is_shown_in_part_did_return() {
     let lines = r#"
@@ -314,7 +316,7 @@ fn a_call_that_is_shown_in_part_did_return() {
     assert!(!judged.stdout.contains("never returned"), "{}", judged.stdout);
 }
 
-/// The man would fit the result of the woman, but his own result names another woman.
+/// The call of the man fits the result of the woman, but the result of the man names another woman.
 #[test]
 fn a_partner_whose_own_result_does_not_fit() {
     let sentences = why(
@@ -344,7 +346,7 @@ fn a_synchronization_that_lacks_a_call() {
     );
 }
 
-/// Either receive may have met the send, so neither is said to have.
+/// Either receive may have met the send, so the report names one of them only as an example.
 #[test]
 fn a_stuck_partner_is_an_example() {
     let lines = r#"
@@ -397,9 +399,9 @@ fn codes_are_those_of_check() {
     let accepted = run_with_input(&["explain", "--spec", "queue", "-"], ACCEPTED.as_bytes());
     assert_eq!(accepted.code, 0, "{accepted:?}");
     assert!(
-        accepted
-            .stdout
-            .ends_with("It is as if all took effect in this order: enqueue(2), enqueue(1), dequeue() -> 2.\n"),
+        accepted.stdout.ends_with(
+            "The operations could have taken effect in this order: enqueue(2), enqueue(1), dequeue() -> 2.\n"
+        ),
         "{accepted:?}"
     );
     let unknown = run_with_input(

@@ -56,11 +56,11 @@ fn what_fails_is_drawn_where_that_is_wanted() {
         let failed = run(&[command, &["treiber-stack-faulty-aba", "--pages", folder]].concat());
         assert_eq!(failed.code, 1, "{failed:?}");
         let pages: Vec<_> =
-            std::fs::read_dir(folder).expect("it was made").map(|entry| entry.expect("readable")).collect();
+            std::fs::read_dir(folder).expect("the folder was created").map(|entry| entry.expect("readable")).collect();
         let [page] = &pages[..] else { panic!("{pages:?}") };
         let page = page.path();
         assert!(failed.stdout.contains(page.to_str().expect("plain")), "{page:?} in {}", failed.stdout);
-        let text = std::fs::read_to_string(&page).expect("it was drawn");
+        let text = std::fs::read_to_string(&page).expect("the page was drawn");
         assert!(text.starts_with("<!doctype html>") || text.starts_with("<!DOCTYPE html>"), "{}", &text[..80]);
     }
 }
@@ -117,14 +117,14 @@ fn wrong_usage_is_explained() {
     let wrong: [(&[&str], &str); 15] = [
         (&["no-such-object"], "no object is called"),
         (&["ms-queue", "--calls", "2*"], "such as 2*2+4"),
-        (&["ms-queue", "--replay", "s1.t2.o1-2.c0.p0"], "does not name a schedule"),
+        (&["ms-queue", "--replay", "s1.t2.o1-2.c0.p0"], "names a run, not a schedule"),
         (&["ms-queue", "--replay", "what"], "does not name a run"),
         (&["ms-queue", "--replay", "gpush_1.c0.z0"], "only enqueue, dequeue"),
         (
             &["ms-queue", "--program", "enqueue 1 | pop"],
             "a program calls `pop`, but the test has only enqueue, dequeue",
         ),
-        (&["ms-queue", "--calls", "1*1", "--program", "dequeue"], "give the number of a program"),
+        (&["ms-queue", "--calls", "1*1", "--program", "dequeue"], "the number of one of the generated programs"),
         (&["ms-queue", "--choices", "some"], "seed:7"),
         (&["ms-queue", "--against", "treiber-stack"], "an object with the same operations"),
         (&["shann-queue-partial", "--calls", "2*2"], "use --threads and --ops"),
@@ -132,8 +132,8 @@ fn wrong_usage_is_explained() {
         (&["one-family", "--calls", "2*2"], "use --threads and --ops"),
         (&["shann-queue-partial", "--against", "itself"], "use --calls"),
         (&["shann-queue-partial", "--against", "itself", "--replay", "w1.t2.o1-2.c0.z0"], "use --calls"),
-        (&["sync-channel", "--against", "itself"], "none returns alone"),
-        (&["signal", "--calls", "1*2", "--against", "itself"], "none returns alone"),
+        (&["sync-channel", "--against", "itself"], "cannot run one at a time"),
+        (&["signal", "--calls", "1*2", "--against", "itself"], "cannot run one at a time"),
     ];
     for (args, message) in wrong {
         let wrong = run(&[&["explore"], args].concat());

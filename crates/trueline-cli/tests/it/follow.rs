@@ -27,7 +27,9 @@ fn start(args: &[&str]) -> Child {
 }
 
 fn interrupt(child: &Child) {
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there").success());
+    assert!(
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("`kill` is installed").success()
+    );
 }
 
 /// Returns the next line of output.
@@ -40,11 +42,11 @@ fn next_line(out: &mut BufReader<ChildStdout>) -> serde_json::Value {
 #[test]
 fn fail_fast_ends_although_the_input_does_not() {
     let mut child = start(&["check", "--spec", "kv", "--follow", "--fail-fast"]);
-    let mut stdin = child.stdin.take().expect("it is piped");
-    stdin.write_all(STALE.as_bytes()).expect("it reads");
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    stdin.write_all(STALE.as_bytes()).expect("the command reads stdin");
     let mut said = String::new();
-    child.stdout.take().expect("it is piped").read_to_string(&mut said).expect("text");
-    assert_eq!(child.wait().expect("it was started").code(), Some(1));
+    child.stdout.take().expect("stdout is piped").read_to_string(&mut said).expect("text");
+    assert_eq!(child.wait().expect("the process has started").code(), Some(1));
     assert_eq!(
         said,
         "-: rejected (online, 4 operations, 1 pending, 2 partitions)\n  \
@@ -85,7 +87,7 @@ fn a_growing_file_is_followed_until_an_interrupt() {
     let (first, last) = STALE.split_at(STALE.len() - 20);
     let file = scratch.file("history.jsonl", first);
     let mut child = start(&["check", "--spec", "kv", "--follow", "--json", &file]);
-    let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut out = BufReader::new(child.stdout.take().expect("stdout is piped"));
     // The last line is completed while the file is followed.
     let mut log = OpenOptions::new().append(true).open(&file).expect("ours");
     log.write_all(last.as_bytes()).expect("ours");
@@ -96,7 +98,7 @@ fn a_growing_file_is_followed_until_an_interrupt() {
     interrupt(&child);
     let end = next_line(&mut out);
     assert_eq!((&end["event"], &end["verdict"], &end["operations"]), (&"end".into(), &"rejected".into(), &4.into()));
-    assert_eq!(child.wait().expect("it was started").code(), Some(1));
+    assert_eq!(child.wait().expect("the process has started").code(), Some(1));
 }
 
 #[test]
@@ -161,7 +163,7 @@ fn operations_that_span_keys_are_judged_at_the_end_or_not_decided() {
 "#;
     let piped = run_with_input(&["check", "--spec", "map", "--follow"], lines.as_bytes());
     assert_eq!(piped.code, 3, "{piped:?}");
-    assert!(piped.stdout.contains("clear() on line 3 spans keys"), "{piped:?}");
+    assert!(piped.stdout.contains("clear() on line 3 spans several keys"), "{piped:?}");
     let file = scratch.file("history.jsonl", lines);
     let whole = run(&["check", "--spec", "map", "--follow", "--idle", "1ms", &file]);
     assert_eq!(whole.code, 0, "{whole:?}");
@@ -184,22 +186,22 @@ fn other_families_and_formats_are_judged_as_a_whole() {
     assert!(edn.stderr.contains("this format is not read line by line"), "{edn:?}");
     // The input does not end, but the command does.
     let mut child = start(&["check", "--spec", "queue", "--follow", "--every", "6", "--fail-fast", "--quiet"]);
-    let mut stdin = child.stdin.take().expect("it is piped");
-    stdin.write_all(super::REJECTED.as_bytes()).expect("it reads");
-    assert_eq!(child.wait().expect("it was started").code(), Some(1));
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    stdin.write_all(super::REJECTED.as_bytes()).expect("the command reads stdin");
+    assert_eq!(child.wait().expect("the process has started").code(), Some(1));
 }
 
 #[test]
 fn a_connection_is_followed() {
     let mut child = start(&["check", "--spec", "kv", "--follow", "tcp:127.0.0.1:0"]);
-    let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut stderr = BufReader::new(child.stderr.take().expect("stderr is piped"));
     let mut said = String::new();
     stderr.read_line(&mut said).expect("text");
-    let address = said.trim_end().rsplit(' ').next().expect("it says where").to_owned();
-    let mut stream = TcpStream::connect(&address).expect("it listens");
-    stream.write_all(STALE.as_bytes()).expect("it reads");
+    let address = said.trim_end().rsplit(' ').next().expect("the line ends in an address").to_owned();
+    let mut stream = TcpStream::connect(&address).expect("the command listens");
+    stream.write_all(STALE.as_bytes()).expect("the command reads the connection");
     drop(stream);
-    assert_eq!(child.wait().expect("it was started").code(), Some(1));
+    assert_eq!(child.wait().expect("the process has started").code(), Some(1));
 }
 
 #[test]

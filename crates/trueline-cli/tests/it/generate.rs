@@ -7,8 +7,8 @@ pub(crate) fn specs() -> Vec<String> {
     let listed = run(&["specs", "--json"]);
     let name = |line: &str| {
         let spec = json(line);
-        let name = spec["name"].as_str().expect("a name").to_owned();
-        let parameter = spec["parameter"].as_str().expect("a text");
+        let name = spec["name"].as_str().expect("the name is a string").to_owned();
+        let parameter = spec["parameter"].as_str().expect("the parameter is a string");
         if parameter.starts_with(':') { format!("{name}:2") } else { name }
     };
     listed.stdout.lines().map(name).filter(|name| name != "signal").collect()
@@ -35,7 +35,7 @@ fn right_histories_of_every_spec() {
 fn violations_of_every_spec_that_has_results() {
     for spec in specs() {
         let made = run(&["generate", "--spec", &spec, "--operations", "60", "--violation", "--seed", "5"]);
-        // If operations do not return results, no result can be wrong.
+        // The operations of these specifications do not return results, so no result can be wrong.
         if spec == "barrier:2" || spec == "enrollable-barrier" {
             assert_eq!(made.code, 2, "{spec}: {made:?}");
             assert!(made.stderr.contains("no violation was found"), "{spec}: {made:?}");

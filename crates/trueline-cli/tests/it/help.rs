@@ -1,4 +1,4 @@
-//! Tests the help: every command has examples, and they work.
+//! Tests that the help of every command has examples, and that the examples work.
 #![cfg(unix)]
 
 use std::fs;
@@ -17,7 +17,7 @@ fn examples(command: &str) -> Vec<String> {
     let help = run(&args);
     assert_eq!((help.code, help.stderr.as_str()), (0, ""), "{command}");
     let start = help.stdout.find("Examples:\n").unwrap_or_else(|| panic!("{command} has no examples"));
-    let usage = help.stdout.find("Usage:").expect("there is the usage");
+    let usage = help.stdout.find("Usage:").expect("the help shows the usage");
     assert!(start < usage, "the help of `{command}` leads with examples");
     let mut found = Vec::new();
     for line in help.stdout[start..].lines().skip(1).take_while(|line| line.starts_with("  ")) {
@@ -84,7 +84,7 @@ fn program(scratch: &Scratch, name: &str, script: &str) {
 #[test]
 fn examples_work() {
     let scratch = Scratch::new("examples");
-    // No test takes a minute here: the last `--time` counts, and is added if there is none.
+    // This script replaces or adds `--time`, so that no example takes a minute.
     program(
         &scratch,
         "trueline",
@@ -115,7 +115,7 @@ esac"#,
                 continue;
             }
             prepare(&scratch, &example);
-            let path = format!("{}:{}", scratch.0.join("bin").display(), std::env::var("PATH").expect("there is one"));
+            let path = format!("{}:{}", scratch.0.join("bin").display(), std::env::var("PATH").expect("`PATH` is set"));
             let output = plainly("sh")
                 .args(["-ec", &example])
                 .current_dir(&scratch.0)
@@ -123,7 +123,7 @@ esac"#,
                 .env("HOME", &scratch.0)
                 .env("TRUELINE", env!("CARGO_BIN_EXE_trueline"))
                 .output()
-                .expect("there is a shell");
+                .expect("a shell is installed");
             let ended = Run::from(output);
             // The verdict on the history or the object does not matter here.
             assert!([0, 1, 3].contains(&ended.code), "{example}: {ended:?}");
@@ -134,7 +134,7 @@ esac"#,
     assert!(count > 40, "{count}");
 }
 
-/// A Python client that follows the help of `collect` produces a history.
+/// The Python client in the help of `collect` produces a history.
 #[test]
 fn the_client_of_collect_works() {
     let help = run(&["collect", "--help"]).stdout;
@@ -151,7 +151,8 @@ fn the_client_of_collect_works() {
     let (_, port) = collector.address.rsplit_once(':').expect("a port");
     let client = client.replace("7878", port);
     let register = "class register:\n    def write(value): pass\n";
-    let ran = Command::new("python3").args(["-c", &format!("{register}{client}")]).output().expect("it is there");
+    let ran =
+        Command::new("python3").args(["-c", &format!("{register}{client}")]).output().expect("`python3` is installed");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let (file, said) = collector.end();
     assert!(said.contains("2 events of 1 processes"), "{said}");

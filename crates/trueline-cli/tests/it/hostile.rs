@@ -22,8 +22,8 @@ fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Asserts that all characters of an output are visible, except for our own colors, and that no line is a command. Tabs
-/// are ours, because the hostile text does not contain any.
+/// Asserts that all characters of an output are visible, except for our own colors, and that no
+/// line is a command. All tabs are our own, because the hostile text does not contain tabs.
 #[track_caller]
 fn assert_harmless(what: &str, text: &str) {
     let mut text = text.to_owned();
@@ -199,7 +199,7 @@ fn histories_reach_no_output_raw() {
     let judged =
         run(&[&["check", "--spec", "register", "--quiet", "--junit", xml.to_str().expect("plain")][..], &all].concat());
     assert_eq!(judged.code, 2);
-    let xml = fs::read_to_string(xml).expect("it was written");
+    let xml = fs::read_to_string(xml).expect("the file was written");
     assert_harmless("JUnit", &xml);
     assert!(xml.contains("INJ") && !xml.contains("<script"), "{xml}");
 }
@@ -217,7 +217,7 @@ fn pictures_have_nothing_raw() {
             let out = scratch.0.join(name);
             let out = out.to_str().expect("plain");
             if run(&["view", "--spec", spec, "-o", out, file]).code == 0 {
-                let picture = fs::read_to_string(out).expect("it was drawn");
+                let picture = fs::read_to_string(out).expect("the picture was drawn");
                 // Our own scripts and styles are indented with spaces.
                 assert_harmless_markup(name, &picture);
                 drawn += 1;
@@ -226,11 +226,11 @@ fn pictures_have_nothing_raw() {
     }
     assert!(drawn > 20, "{drawn} were drawn");
     let named =
-        files.iter().find(|file| file.contains("INJ") && !file.contains("bad")).expect("one has a hostile name");
+        files.iter().find(|file| file.contains("INJ") && !file.contains("bad")).expect("one file has a hostile name");
     let folder = scratch.0.join("pages");
     assert_eq!(run(&["check", "--spec", "queue", "--view", folder.to_str().expect("plain"), named]).code, 1);
-    for page in fs::read_dir(folder).expect("it was made") {
-        assert_harmless_markup("page", &fs::read_to_string(page.expect("ours").path()).expect("it was drawn"));
+    for page in fs::read_dir(folder).expect("the folder was created") {
+        assert_harmless_markup("page", &fs::read_to_string(page.expect("ours").path()).expect("the picture was drawn"));
     }
 }
 

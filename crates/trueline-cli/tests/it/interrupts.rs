@@ -11,16 +11,19 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use super::{REJECTED, Run, Scratch, json, run, run_with_input, trueline};
 
 fn interrupt(child: &Child) {
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there").success());
+    assert!(
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("`kill` is installed").success()
+    );
 }
 
 /// Opens a pseudoterminal: text that is written to the second file can be read from the first.
 fn terminal() -> (File, File) {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are terminals");
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudoterminal can be opened");
     grantpt(&ours).expect("ours");
     unlockpt(&ours).expect("ours");
-    let name = ptsname(&ours, Vec::new()).expect("it has a name");
-    let theirs = rustix::fs::open(&*name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("it can be opened");
+    let name = ptsname(&ours, Vec::new()).expect("the pseudoterminal has a name");
+    let theirs = rustix::fs::open(&*name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty())
+        .expect("the pseudoterminal can be opened");
     (File::from(ours), File::from(theirs))
 }
 
@@ -48,7 +51,8 @@ const DAY: &str = "86400";
 /// working.
 fn wait_until_busy(child: &Child, hundredths: u64) {
     loop {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("Linux, and it runs");
+        let stat =
+            std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("the process is running, on Linux");
         let fields: Vec<&str> = stat.rsplit(") ").next().expect("fields").split(' ').collect();
         assert_ne!(fields[0], "Z", "it has ended");
         let ticks: u64 = fields[11].parse::<u64>().expect("a number") + fields[12].parse::<u64>().expect("a number");
@@ -114,7 +118,7 @@ fn an_interrupted_check_says_how_far_it_came() {
         .expect("the binary is built");
     wait_until_busy(&child, 50);
     interrupt(&child);
-    let output = child.wait_with_output().expect("it was started");
+    let output = child.wait_with_output().expect("the process has started");
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(3), "{stdout}{stderr}");
     assert_eq!(stdout.lines().count(), 1, "{stdout}");
@@ -135,7 +139,7 @@ fn an_interrupted_test_says_how_far_it_came() {
         .expect("the binary is built");
     wait_until_busy(&child, 50);
     interrupt(&child);
-    let output = child.wait_with_output().expect("it was started");
+    let output = child.wait_with_output().expect("the process has started");
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
     let report = json(&stdout);
@@ -152,7 +156,7 @@ fn an_interrupted_view_draws_what_it_has() {
     let child = start(&args.map(str::to_owned), Stdio::piped());
     wait_until_busy(&child, 50);
     interrupt(&child);
-    let ended = Run::from(child.wait_with_output().expect("it was started"));
+    let ended = Run::from(child.wait_with_output().expect("the process has started"));
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stdout.starts_with(&format!("{file}: unknown\n")), "{}", ended.stdout);
     assert!(ended.stdout.contains("canceled") && ended.stderr.contains("interrupted"), "{}", ended.stdout);
@@ -167,7 +171,7 @@ fn an_interrupted_exploration_says_how_far_it_came() {
         let child = start(&args, Stdio::piped());
         wait_until_busy(&child, 50);
         interrupt(&child);
-        let ended = Run::from(child.wait_with_output().expect("it was started"));
+        let ended = Run::from(child.wait_with_output().expect("the process has started"));
         assert_eq!(ended.code, 3, "{ended:?}");
         let report = json(&ended.stdout);
         assert_eq!((report["verdict"].as_str(), report["reason"].as_str()), (Some("unknown"), Some("cancelled")));
@@ -184,10 +188,10 @@ fn interrupted_while_it_makes_up_a_history() {
     let child = start(&args.map(str::to_owned), Stdio::piped());
     wait_until_busy(&child, 50);
     interrupt(&child);
-    let ended = Run::from(child.wait_with_output().expect("it was started"));
+    let ended = Run::from(child.wait_with_output().expect("the process has started"));
     assert_eq!(ended.code, 3, "{}", ended.stderr);
     assert!(ended.stderr.contains(" of 10000000 operations were generated"), "{}", ended.stderr);
-    // The output is a history, and a correct one.
+    // The output is a correct history.
     let judged = run_with_input(&["check", "--json", "--spec", "register", "-"], ended.stdout.as_bytes());
     assert_eq!(judged.code, 0, "{judged:?}");
     let operations = json(&judged.stdout)["operations"].as_u64().expect("a number");
@@ -203,14 +207,14 @@ fn progress_is_for_terminals() {
         let child = start(&args, Stdio::piped());
         wait_until_busy(&child, 150);
         interrupt(&child);
-        let ended = Run::from(child.wait_with_output().expect("it was started"));
+        let ended = Run::from(child.wait_with_output().expect("the process has started"));
         assert_eq!(ended.code, 3, "{args:?}: {}", ended.stderr);
         assert!(!ended.stderr.contains(shown) && !ended.stderr.contains('\x1b'), "{args:?}: {}", ended.stderr);
         assert!(ended.stderr.lines().all(|line| line.starts_with("note: ")), "{args:?}: {}", ended.stderr);
 
         let (mut ours, theirs) = terminal();
         let mut child = start(&args, theirs);
-        let mut stdout = child.stdout.take().expect("it is piped");
+        let mut stdout = child.stdout.take().expect("stdout is piped");
         let reader = std::thread::spawn(move || {
             let mut text = String::new();
             stdout.read_to_string(&mut text).map(|_| text).expect("text")
@@ -219,9 +223,9 @@ fn progress_is_for_terminals() {
         assert!(seen.contains(shown), "{args:?}: {seen:?}");
         interrupt(&child);
         read_until(&mut ours, None);
-        assert_eq!(child.wait().expect("it was started").code(), Some(3), "{args:?}");
+        assert_eq!(child.wait().expect("the process has started").code(), Some(3), "{args:?}");
         // The results do not contain any part of the progress.
-        let stdout = reader.join().expect("it reads");
+        let stdout = reader.join().expect("the reader does not panic");
         assert!(!stdout.contains('\x1b'), "{args:?}");
     }
 }
@@ -247,10 +251,10 @@ fn colors_are_for_terminals() {
             let mut command = trueline(args);
             command.envs(variables.iter().copied()).stdout(theirs).stderr(Stdio::null());
             let mut child = command.spawn().expect("the binary is built");
-            // The command holds the other end of the terminal, too.
+            // The command also owns the other end of the terminal.
             drop(command);
             let seen = read_until(&mut ours, None);
-            child.wait().expect("it was started");
+            child.wait().expect("the process has started");
             assert_eq!(seen.contains('\x1b'), is_colored, "{args:?} with {variables:?}: {seen}");
         }
     }
@@ -267,14 +271,14 @@ fn interrupted_while_it_reads() {
             .expect("the binary is built");
         // This is more than a pipe can hold: once it is written, the process is reading.
         let line = REJECTED.lines().next().expect("a line");
-        let mut stdin = child.stdin.take().expect("it is piped");
-        stdin.write_all(format!("{line}\n{}", " \n".repeat(1 << 19)).as_bytes()).expect("it reads");
+        let mut stdin = child.stdin.take().expect("stdin is piped");
+        stdin.write_all(format!("{line}\n{}", " \n".repeat(1 << 19)).as_bytes()).expect("the command reads stdin");
         interrupt(&child);
-        let output = child.wait_with_output().expect("it was started");
+        let output = child.wait_with_output().expect("the process has started");
         drop(stdin);
         assert_eq!(output.status.code(), Some(3));
         let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-        // How much that is depends on the size of the pipe.
+        // The number of bytes depends on the size of the pipe.
         assert!(text.contains("interrupted after reading ") && text.contains("iB"), "{text}");
     }
 }
@@ -294,12 +298,12 @@ fn closed_pipes_end_quietly() {
     ] {
         let mut child =
             trueline(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary is built");
-        let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
         let mut line = String::new();
         stdout.read_line(&mut line).expect("a line");
         drop(stdout);
         let mut stderr = String::new();
-        child.stderr.take().expect("it is piped").read_to_string(&mut stderr).expect("text");
-        assert_eq!((child.wait().expect("it was started").code(), stderr.as_str()), (Some(0), ""), "{args:?}");
+        child.stderr.take().expect("stderr is piped").read_to_string(&mut stderr).expect("text");
+        assert_eq!((child.wait().expect("the process has started").code(), stderr.as_str()), (Some(0), ""), "{args:?}");
     }
 }

@@ -83,8 +83,9 @@ fn a_little_memory_is_named_as_the_limit() {
 /// Returns a compressed file of blank lines, which has no content however long it is.
 fn endless(length: u64) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    std::io::copy(&mut std::io::Read::take(std::io::repeat(b'\n'), length), &mut encoder).expect("to memory");
-    encoder.finish().expect("to memory")
+    std::io::copy(&mut std::io::Read::take(std::io::repeat(b'\n'), length), &mut encoder)
+        .expect("writing to memory does not fail");
+    encoder.finish().expect("writing to memory does not fail")
 }
 
 #[test]
@@ -92,7 +93,8 @@ fn reading_is_limited_by_time() {
     let scratch = Scratch::new("reading-time");
     // 4 GiB of blank lines, in members of 4 MiB.
     let bomb = scratch.file("bomb.jsonl.gz", endless(4 << 20).repeat(1 << 10));
-    // Empty gzip members, and frames that zstd skips: there are no lines between which the time could be checked.
+    // Empty gzip members, and frames that zstd skips, contain no lines between which the time could
+    // be checked.
     let empty = scratch.file("empty.jsonl.gz", endless(0).repeat(1 << 18));
     let skipped = scratch.file("skipped.jsonl.zst", [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0].repeat(1 << 19));
     for (file, may_end) in [(&bomb, false), (&empty, true), (&skipped, true)] {
@@ -118,7 +120,7 @@ fn a_pipe_that_says_nothing_is_not_waited_for() {
 
     let scratch = Scratch::new("silent-pipe");
     let pipe = scratch.0.join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo is there").success());
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("`mkfifo` is installed").success());
     let judged = run(&["check", "--spec", "queue", "--timeout", "50ms", pipe.to_str().expect("plain")]);
     assert!(judged.code == 3 && judged.stdout.contains("while the history was read"), "{judged:?}");
     let mut child = crate::trueline(&["check", "--spec", "queue", "--timeout", "50ms", "-"])
@@ -126,9 +128,9 @@ fn a_pipe_that_says_nothing_is_not_waited_for() {
         .stdout(Stdio::null())
         .spawn()
         .expect("the binary is built");
-    // Its standard input stays open until it has ended.
+    // The standard input of the child stays open until the child has ended.
     let _open = child.stdin.take();
-    assert_eq!(child.wait().expect("it was started").code(), Some(3));
+    assert_eq!(child.wait().expect("the process has started").code(), Some(3));
 }
 
 #[test]
@@ -181,7 +183,12 @@ fn windows_of_zstd_are_limited() {
 fn run_within(megabytes: u32, args: &[&str]) -> crate::Run {
     let mut shell = crate::plainly("sh");
     let limited = format!("ulimit -v {}; exec \"$0\" \"$@\"", megabytes * 1024);
-    shell.args(["-c", &limited, env!("CARGO_BIN_EXE_trueline")]).args(args).output().expect("there is a shell").into()
+    shell
+        .args(["-c", &limited, env!("CARGO_BIN_EXE_trueline")])
+        .args(args)
+        .output()
+        .expect("a shell is installed")
+        .into()
 }
 
 /// Returns a history of writes that never returned, and a read of a value that no operation wrote.
@@ -239,7 +246,8 @@ fn the_definitions_stay_within_the_memory() {
     }
 }
 
-/// Runs a command whose time ends at this stage, which debug builds support for tests; returns `None` in other builds.
+/// Runs a command that reaches its time limit at this stage, which debug builds support for tests.
+/// Returns `None` in other builds.
 fn run_ending(at: &str, args: &[&str]) -> Option<crate::Run> {
     if !cfg!(debug_assertions) {
         let _ = std::io::Write::write_all(
@@ -260,7 +268,8 @@ fn a_rejection_stays_one_when_the_time_ends_after_it() {
     let page = scratch.0.join("page.html");
     let xml = scratch.0.join("out.xml");
     let (page, xml) = (page.to_str().expect("plain"), xml.to_str().expect("plain"));
-    // The parts that are missing if the work is canceled after the verdict, and if it never ends.
+    // Each command, with the parts of its output that are missing if the work is canceled after the
+    // verdict, and those that are missing if the work never ends.
     for (command, cancelled, ended) in [
         (&["check"][..], None, "├"),
         (&["check", "--core"], Some("the core:"), "├"),
@@ -287,12 +296,12 @@ fn a_rejection_stays_one_when_the_time_ends_after_it() {
             let is_cut = stage.ends_with("for ever") || command != ["check"];
             assert_eq!(cut.stdout.contains(CUT), is_cut, "{stage}, {args:?}: {cut:?}");
             if command.contains(&"--junit") {
-                let xml = std::fs::read_to_string(xml).expect("it is written, too");
+                let xml = std::fs::read_to_string(xml).expect("the JUnit file is written, too");
                 assert!(xml.contains("<failure"), "{stage}: {xml}");
             }
         }
-        // If the work is canceled before the verdict, there is no verdict, also for a history that would have been
-        // accepted.
+        // If the work is canceled before the verdict, no verdict is printed, even for a history
+        // that would be accepted.
         for stage in ["Judging", "Judging for ever"] {
             let Some(cut) = run_ending(stage, &args) else { return };
             assert_eq!(cut.code, 3, "{stage}, {args:?}: {cut:?}");
@@ -323,10 +332,10 @@ fn half_a_history_is_not_generated() {
 /// Returns a full pipe: the writer, and a reader that never reads.
 #[cfg(target_os = "linux")]
 fn full_pipe() -> (std::fs::File, std::fs::File) {
-    let (reader, writer) = rustix::pipe::pipe().expect("there are pipes");
-    let size = rustix::pipe::fcntl_getpipe_size(&writer).expect("it has a size");
+    let (reader, writer) = rustix::pipe::pipe().expect("a pipe can be created");
+    let size = rustix::pipe::fcntl_getpipe_size(&writer).expect("the size of the pipe is known");
     let mut writer = std::fs::File::from(writer);
-    std::io::Write::write_all(&mut writer, &vec![b'.'; size]).expect("there is room for as much");
+    std::io::Write::write_all(&mut writer, &vec![b'.'; size]).expect("the pipe holds as many bytes as its size");
     (reader.into(), writer)
 }
 

@@ -133,14 +133,14 @@ fn each_trap_is_named() {
         assert!(all.contains(&expected), "{expected:?} is not in {all:?} of {text}");
         assert_eq!(code, i32::from(all.iter().any(|(_, severity, _)| severity != "note")), "{all:?}");
         if expected.1 == "problem" {
-            // The findings that are called problems are those for which `check` refuses the file.
+            // `check` refuses each file in which `lint` finds a problem.
             let spec = args.get(1).copied().unwrap_or("register");
             assert_eq!(run_with_input(&["check", "--spec", spec, "-"], text.as_bytes()).code, 2, "{text}");
         }
     }
 }
 
-/// Even if no operation of a file is left, the reason is reported.
+/// If all operations of a file are left out, the reason is still reported.
 #[test]
 fn nothing_but_broken_pairs() {
     let ok = r#""process":0,"type":"ok","f":"read","value":1"#;
@@ -171,7 +171,7 @@ fn hints() {
     let linted = run_with_input(&["lint", "--spec", "register", "-"], text.as_bytes());
     assert_eq!(linted.code, 1);
     assert!(linted.stdout.contains("give --clock-skew 13 to `check`"), "{}", linted.stdout);
-    assert!(linted.stdout.contains("it was put in as 7: log both in the same way"), "{}", linted.stdout);
+    assert!(linted.stdout.contains("an operation put in 7: log the two values in the same form"), "{}", linted.stdout);
     let first_two: String = text.lines().take(2).map(|line| format!("{line}\n")).collect();
     let check = |skew: &str| {
         run_with_input(&["check", "--spec", "register", "--clock-skew", skew, "-"], first_two.as_bytes()).code
@@ -224,13 +224,13 @@ fn several_files_and_bad_ones() {
 #[test]
 fn the_traps_of_knossos() {
     let Some(directory) = super::foreign("knossos/cas-register") else { return };
-    let linted = run(&["lint", "--json", "--spec", "cas-register:0", directory.to_str().expect("a plain path")]);
+    let linted = run(&["lint", "--json", "--spec", "cas-register:0", directory.to_str().expect("the path is UTF-8")]);
     assert_eq!(linted.code, 1, "{}", linted.stderr);
     let mut seen: std::collections::BTreeMap<String, u32> = std::collections::BTreeMap::new();
     for line in linted.stdout.lines() {
         let report = json(line);
         let file = report["file"].as_str().expect("a name");
-        let text = fs::read_to_string(file).expect("it was read");
+        let text = fs::read_to_string(file).expect("the file was read");
         let codes: Vec<&str> = report["findings"]
             .as_array()
             .expect("a list")
@@ -268,7 +268,7 @@ fn the_traps_of_knossos() {
 /// Lints a file of Knossos, changed by `edit`, and expects a finding: its code, severity, line and count.
 fn knossos(path: &str, args: &[&str], edit: impl FnOnce(String) -> String, expected: (&str, &str, u64, u64)) {
     let Some(file) = super::foreign(&format!("knossos/{path}")) else { return };
-    let text = edit(fs::read_to_string(file).expect("it is there"));
+    let text = edit(fs::read_to_string(file).expect("the file can be read"));
     let linted = run_with_input(&[&["lint", "--json"], args, &["-"]].concat(), text.as_bytes());
     let report = json(&linted.stdout);
     let found: Vec<(&str, &str, u64, u64)> = report["findings"]
@@ -310,7 +310,8 @@ fn knossos_reads_of_nil_may_mean_anything() {
     knossos(path, &["--spec", "cas-register:0", "--nil-wildcard"], |text| text, ("nil-read", "note", 4, 2));
     // The warning is correct: the verdict depends on the choice.
     if let Some(file) = super::foreign(&format!("knossos/{path}")) {
-        let check = |args: &[&str]| run(&[&["check"], args, &[file.to_str().expect("a plain path")]].concat()).code;
+        let check =
+            |args: &[&str]| run(&[&["check"], args, &[file.to_str().expect("the path is UTF-8")]].concat()).code;
         assert_eq!((check(&REGISTER), check(&["--spec", "cas-register:0", "--nil-wildcard"])), (1, 0));
     }
 }
@@ -344,7 +345,7 @@ fn knossos_files_have_containers_comments_and_other_fields() {
 #[test]
 fn knossos_events_that_have_lost_their_pair() {
     let path = "cas-register/bad/bad-analysis.edn";
-    // Without the call of the first write, and with two calls of it.
+    // The file lacks the call of the first write, or has two calls of this write.
     knossos(path, &[], |text| reordered(&text, &[1, 2, 3, 4]), ("unpaired", "problem", 1, 1));
     knossos(path, &[], |text| reordered(&text, &[0, 0, 1, 2, 3, 4]), ("unpaired", "problem", 2, 1));
 }
@@ -362,7 +363,7 @@ fn knossos_values_that_are_pairs_of_keys_and_values() {
     let independent = |text: String| {
         let lines = text.lines().map(|line| match line.split_once(":value ") {
             Some((before, rest)) => {
-                let (value, rest) = rest.split_once(',').expect("a field behind it");
+                let (value, rest) = rest.split_once(',').expect("a field follows");
                 format!("{before}:value [7 {value}],{rest}\n")
             }
             None => format!("{line}\n"),
@@ -372,7 +373,7 @@ fn knossos_values_that_are_pairs_of_keys_and_values() {
     knossos(path, &REGISTER, independent, ("tuples", "warning", 1, 4));
     // After they are split, the finding disappears.
     if let Some(file) = super::foreign(&format!("knossos/{path}")) {
-        let text = independent(fs::read_to_string(file).expect("it is there"));
+        let text = independent(fs::read_to_string(file).expect("the file can be read"));
         let args = ["lint", "--spec", "cas-register:0", "--tuples", "objects", "-"];
         let linted = run_with_input(&args, text.as_bytes());
         assert!(!linted.stdout.contains("tuples") && linted.stdout.contains("from-nowhere"), "{}", linted.stdout);
@@ -397,7 +398,7 @@ fn knossos_values_from_nowhere() {
     let path = "cas-register/bad/immediate-failure.edn";
     knossos(path, &REGISTER, |text| text, ("from-nowhere", "warning", 4, 1));
     if let Some(file) = super::foreign(&format!("knossos/{path}")) {
-        let linted = run(&["lint", "--spec", "cas-register:0", file.to_str().expect("a plain path")]);
+        let linted = run(&["lint", "--spec", "cas-register:0", file.to_str().expect("the path is UTF-8")]);
         let hint = "which no operation put in; the `write` on line 3 put it in, but is logged as failed: if it may \
             have happened, log `info`";
         assert!(linted.stdout.contains(hint), "{}", linted.stdout);
@@ -416,7 +417,7 @@ fn knossos_times_of_a_coarse_clock() {
     let coarse = |text: String| {
         let lines = text.lines().map(|line| match line.split_once(":time ") {
             Some((before, rest)) => {
-                let (time, rest) = rest.split_once(',').expect("a field behind it");
+                let (time, rest) = rest.split_once(',').expect("a field follows");
                 let time = time.parse::<u64>().expect("a number");
                 format!("{before}:time {},{rest}\n", time - time % 1_000_000_000)
             }
@@ -442,7 +443,7 @@ fn how_hard_the_histories_of_others_are() {
         ("porcupine/kv/c50-ok.txt", "kv", 1712, "moderate", 10, 50, ("\"1\"", 190, 12, 0, 2502)),
     ] {
         let Some(file) = super::foreign(path) else { continue };
-        let file = file.to_str().expect("a plain path");
+        let file = file.to_str().expect("the path is UTF-8");
         let report = json(&run(&["lint", "--json", "--spec", spec, file]).stdout);
         let forecast = &report["forecast"];
         assert_eq!(report["operations"], operations, "{path}");
@@ -457,7 +458,7 @@ fn how_hard_the_histories_of_others_are() {
         let told =
             format!("{operations} operations, at most {widest} open at once (line {line}), {pending} never returning");
         assert!(shown.contains(&told), "{shown}");
-        assert_eq!(shown.contains(&format!("of {parts} parts; the worst, {name}, has")), parts > 1, "{shown}");
+        assert_eq!(shown.contains(&format!("of {parts} parts, the hardest, {name}, has")), parts > 1, "{shown}");
     }
 }
 
@@ -486,7 +487,7 @@ fn a_rejection_has_the_hint_that_explains_it() {
         assert!(judged.stdout.contains(hint), "{hint}: {judged:?}");
         let page = format!("{}/page.html", scratch.path());
         assert_eq!(run(&["view", "--spec", "register", "--output", &page, &file]).code, 0);
-        assert!(fs::read_to_string(&page).expect("it is drawn").contains(r#"<p class="hint" dir="ltr">note: "#));
+        assert!(fs::read_to_string(&page).expect("the page was drawn").contains(r#"<p class="hint" dir="ltr">note: "#));
     }
     // The hint must concern the refused operation.
     let other = lines(&[

@@ -22,8 +22,8 @@ fn every_listed_spec_can_be_used() {
     assert!(listed.stdout.lines().count() >= 8);
     for line in listed.stdout.lines() {
         let spec = json(line);
-        let name = spec["name"].as_str().expect("a name");
-        let needs_parameter = spec["parameter"].as_str().expect("a text").starts_with(':');
+        let name = spec["name"].as_str().expect("the name is a string");
+        let needs_parameter = spec["parameter"].as_str().expect("the parameter is a string").starts_with(':');
         let name = if needs_parameter { format!("{name}:2") } else { name.to_owned() };
         let operation = spec["operations"][0]["name"].as_str().expect("a name");
         let works = ["[1,2]", "1", r#"[["w",1,2]]"#].iter().any(|value| {

@@ -3,6 +3,7 @@
 mod bad_input;
 mod ci;
 mod collect;
+mod columns;
 mod convert;
 mod cores;
 mod crashes;
@@ -50,8 +51,9 @@ const ACCEPTED: &str = r#"{"process":0,"f":"enqueue","value":1,"call":10,"return
 {"process":2,"f":"enqueue","value":2,"call":5,"return":null}
 "#;
 
-/// Returns a file or directory of histories of other projects (`knossos`, `porcupine`), which are not part of this one:
-/// below `../shared/data`, or in the folder that `FOREIGN_HISTORIES` names. Prints a message if they are absent.
+/// Returns a file or directory with histories of other projects (`knossos`, `porcupine`). These
+/// histories are not part of this repository: they are below `../shared/data`, or in the folder
+/// that `FOREIGN_HISTORIES` names. Prints a message if they are absent.
 fn foreign(path: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let root = std::env::var_os("FOREIGN_HISTORIES").map_or_else(beside, PathBuf::from);
@@ -71,25 +73,25 @@ impl Scratch {
         if path.exists() {
             fs::remove_dir_all(&path).expect("ours");
         }
-        fs::create_dir_all(&path).expect("there is a target directory");
+        fs::create_dir_all(&path).expect("the target directory can be written to");
         Self(path)
     }
 
     /// Writes a file and returns its path.
     fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.0.join(name);
-        fs::create_dir_all(path.parent().expect("it is in the directory")).expect("ours");
+        fs::create_dir_all(path.parent().expect("the file is in the directory")).expect("ours");
         fs::write(&path, content).expect("ours");
-        path.to_str().expect("tests have plain names").to_owned()
+        path.to_str().expect("the path is UTF-8").to_owned()
     }
 
     fn path(&self) -> &str {
-        self.0.to_str().expect("tests have plain names")
+        self.0.to_str().expect("the path is UTF-8")
     }
 }
 
-/// The environment variables that affect colors: with `CI`, even a dumb terminal has them. Each test sets those that it
-/// needs.
+/// The environment variables that affect colors; `CI` enables colors even on a dumb terminal. Each
+/// test sets the variables that it needs.
 const OF_COLORS: [&str; 4] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"];
 
 /// Returns a command whose environment does not depend on where the tests run.
@@ -119,7 +121,7 @@ struct Run {
 impl From<Output> for Run {
     fn from(output: Output) -> Self {
         Self {
-            code: output.status.code().expect("it ended by itself"),
+            code: output.status.code().expect("no signal ended the process"),
             stdout: String::from_utf8(output.stdout).expect("text"),
             stderr: String::from_utf8(output.stderr).expect("text"),
         }
@@ -138,12 +140,12 @@ fn run_with_input(args: &[&str], input: &[u8]) -> Run {
         .spawn()
         .expect("the binary is built");
     // The process may end before it has read everything.
-    let _ = child.stdin.take().expect("it is piped").write_all(input);
-    child.wait_with_output().expect("it was started").into()
+    let _ = child.stdin.take().expect("stdin is piped").write_all(input);
+    child.wait_with_output().expect("the process has started").into()
 }
 
-/// Masks the time and memory in a text: `9 µs` becomes `TIME`, and `"check_ns":9` becomes `"check_ns":0`; the same for
-/// bytes.
+/// Masks the times and memory sizes in a text: `9 µs` becomes `TIME`, and `"check_ns":9` becomes
+/// `"check_ns":0`.
 fn masked(text: &str) -> String {
     const UNITS: [&str; 6] = ["ns", "µs", "ms", "s", "min", "h"];
     let mut out = String::with_capacity(text.len());
@@ -175,7 +177,7 @@ fn masked(text: &str) -> String {
 fn same(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name);
     if std::env::var_os("TRUELINE_UPDATE").is_some() {
-        fs::create_dir_all(path.parent().expect("it is in a folder")).expect("ours");
+        fs::create_dir_all(path.parent().expect("the file is in a folder")).expect("ours");
         fs::write(&path, text).expect("ours");
     }
     let expected = fs::read_to_string(&path).unwrap_or_default();

@@ -16,9 +16,9 @@ const CODES: [(&str, &[i32]); 14] = [
     ("convert", &[0, 2, 3]),
     ("map", &[0, 2, 3]),
     ("lint", &[0, 1, 2, 3]),
-    // Ctrl-C makes it 3, see `interrupts`.
+    // Ctrl-C also leads to exit code 3, see `interrupts`.
     ("generate", &[0, 2]),
-    // It ends only by Ctrl-C, see `collect`.
+    // `collect` ends only by Ctrl-C, see the module `collect`.
     ("collect", &[2]),
     ("specs", &[0, 2]),
     ("algorithms", &[0, 2]),
@@ -148,13 +148,13 @@ fn colors_are_for_those_who_want_them() {
     }
 }
 
-/// `trueline .. | head -0`: the pipe has no reader from the start.
+/// Tests `trueline .. | head -0`, where the pipe has no reader from the start.
 #[test]
 fn a_closed_pipe_is_no_error() {
     let scratch = Scratch::new("matrix-closed");
     for case in cases(&scratch) {
         let open = case.run(|command| command);
-        let (reader, writer) = rustix::pipe::pipe().expect("there are pipes");
+        let (reader, writer) = rustix::pipe::pipe().expect("a pipe can be created");
         drop(reader);
         let closed = case.run(|command| command.stdout(Stdio::from(writer)));
         assert_eq!(closed.code, case.code, "{:?}: {closed:?}", case.args);
@@ -171,7 +171,7 @@ fn a_closed_pipe_is_no_error() {
         (&["check", "--spec", "queue", &bad, &good], 1),
         (&["check", "--spec", "queue", "--quiet", &good, &bad], 1),
     ] {
-        let (reader, writer) = rustix::pipe::pipe().expect("there are pipes");
+        let (reader, writer) = rustix::pipe::pipe().expect("a pipe can be created");
         drop(reader);
         let output = trueline(args).stdout(Stdio::from(writer)).output().expect("the binary is built");
         assert_eq!((output.status.code(), output.stderr.len()), (Some(code), 0), "{args:?}");
@@ -185,7 +185,7 @@ fn what_cannot_be_written_is_an_error() {
     let mut told = BTreeSet::new();
     for case in cases(&scratch) {
         let has_output = !case.run(|command| command).stdout.is_empty();
-        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+        let full = File::options().write(true).open("/dev/full").expect("Linux has `/dev/full`");
         let ended = case.run(|command| command.stdout(full));
         assert!(!ended.stderr.contains("panicked"), "{:?}: {ended:?}", case.args);
         if has_output {
@@ -207,7 +207,7 @@ fn a_closed_standard_output_is_an_error() {
     let closed = |args: &[&str], redirection: &str| -> Run {
         let mut shell = super::plainly("sh");
         shell.args(["-c", &format!("exec \"$0\" \"$@\" {redirection}"), env!("CARGO_BIN_EXE_trueline")]).args(args);
-        shell.output().expect("there is a shell").into()
+        shell.output().expect("a shell is installed").into()
     };
     let mut told = BTreeSet::new();
     for case in cases(&scratch) {

@@ -2,7 +2,8 @@
 
 use super::{Scratch, json, run, run_with_input};
 
-/// Enough runs for a fault that appears in one in a thousand; how long they take depends on the machine.
+/// Enough runs for a fault that appears in one of a thousand runs. The time that they take depends
+/// on the machine.
 const MANY: &str = "1000000";
 
 #[test]
@@ -53,17 +54,17 @@ fn accepted_runs_are_saved_and_accepted_again() {
     let tested = run(&args);
     assert_eq!(tested.code, 0, "{tested:?}");
     let mut files: Vec<String> = std::fs::read_dir(folder)
-        .expect("it was made")
-        .map(|entry| entry.expect("it can be read").path().to_str().expect("a text").to_owned())
+        .expect("the folder was created")
+        .map(|entry| entry.expect("the folder can be read").path().to_str().expect("a text").to_owned())
         .collect();
     files.sort();
     assert_eq!(files.len(), 4, "{files:?}");
     assert!(files[0].ends_with("run-000001.jsonl"), "{files:?}");
     let checked = run(&["check", "--spec", "map", "--json", &files[3]]);
     assert_eq!((checked.code, &json(&checked.stdout)["operations"]), (0, &serde_json::json!(10)), "{checked:?}");
-    // A file stands where the folder should be.
+    // The path of the folder is a file.
     let blocked = scratch.0.join("file");
-    std::fs::write(&blocked, "").expect("it can be written");
+    std::fs::write(&blocked, "").expect("the file can be written");
     let tested = run(&[&args[..8], &["--save", blocked.to_str().expect("the path is text")]].concat());
     assert_eq!(tested.code, 2, "{tested:?}");
     assert!(tested.stderr.contains("--save:") && tested.stderr.contains("run-000001.jsonl"), "{tested:?}");
@@ -136,7 +137,7 @@ fn a_fault_that_was_not_seen_is_told() {
     let args = ["test", "buffered-register-faulty-stores", "--values", "1", "--runs", "5"];
     let tested = run(&args);
     assert_eq!(tested.code, 0, "{tested:?}");
-    assert!(tested.stderr.contains("is faulty (writes wait in a buffer), but no run showed it"), "{tested:?}");
+    assert!(tested.stderr.contains("is faulty (writes wait in a buffer), but no run showed the fault"), "{tested:?}");
 }
 
 #[test]
@@ -179,7 +180,10 @@ fn what_makes_no_sense_is_refused() {
         (&["--weights", "enqueue=0,dequeue=0"], "nothing to call"),
         (&["--keys", "0"], "--keys"),
         (&["--values", "0"], "--values"),
-        (&["--program", "enqueue"], "a program calls `enqueue` with null, which it does not take"),
+        (
+            &["--program", "enqueue"],
+            "a program calls `enqueue` with null, which is not a valid argument of this operation",
+        ),
         (&["--program", "enqueue 1", "--replay", "x0.c0"], "cannot be used with"),
         (&["--replay", "gpush_1.c0"], "only enqueue, dequeue"),
         (&["--shrink-time", "long"], "write a number of seconds"),
@@ -190,7 +194,7 @@ fn what_makes_no_sense_is_refused() {
         assert!(refused.stderr.contains(message), "{bad:?}: {refused:?}");
     }
     let refused = run(&["test", "shann-queue-partial", "--weights", "enqueue=2"]);
-    assert!(refused.code == 2 && refused.stderr.contains("threads choose"), "{refused:?}");
+    assert!(refused.code == 2 && refused.stderr.contains("threads of this test choose"), "{refused:?}");
     assert_eq!(run(&["test"]).code, 2, "there is no object");
 }
 
@@ -244,12 +248,12 @@ fn the_smallest_program_is_told_and_run_again() {
     assert_eq!(tested.code, 1, "{tested:?}");
     assert!(tested.stdout.contains("the smallest program that still fails (3 of 24 calls"), "{}", tested.stdout);
     let told = tested.stdout.lines().find_map(|line| line.strip_prefix("  its program:  ")).expect("a command");
-    let (command, rest) = told.split_once(" --program '").expect("with a program");
-    let (program, rest) = rest.split_once('\'').expect("in quotation marks");
+    let (command, rest) = told.split_once(" --program '").expect("the command names a program");
+    let (program, rest) = rest.split_once('\'').expect("the program is in quotation marks");
     let words = command.split_whitespace().skip(1).chain(["--program", program]).chain(rest.split_whitespace());
     let again = run(&words.collect::<Vec<_>>());
     assert_eq!(again.code, 1, "{told}: {again:?}");
-    // Also on real threads, with exactly this program.
+    // The program also fails on real threads.
     let under_threads = ["test", name, "--program", program, "--chaos", "4", "--runs", MANY, "--shrink-time", "0"];
     let tested = run(&[&under_threads[..], &["--json"]].concat());
     let object = json(&tested.stdout);

@@ -26,19 +26,22 @@ fn an_output_that_is_the_input_is_refused() {
             let refused = run(args);
             assert_eq!(refused.code, 2, "{args:?}: {refused:?}");
             assert!(refused.stderr.contains("is also the input"), "{args:?}: {refused:?}");
-            assert_eq!(fs::read_to_string(&file).expect("it is there"), REJECTED);
+            assert_eq!(fs::read_to_string(&file).expect("the file can be read"), REJECTED);
         }
     }
-    // Also by redirection.
+    // An input is also refused as an output if the shell redirects the output to it.
     let append = || File::options().append(true).open(&file).expect("ours");
     let refused: Run =
-        trueline(&["convert", &file, "--to", "events"]).stdout(append()).output().expect("it runs").into();
+        trueline(&["convert", &file, "--to", "events"]).stdout(append()).output().expect("the binary is built").into();
     assert!(refused.code == 2 && refused.stderr.contains("standard output is also the input"), "{refused:?}");
     let from = || File::open(&file).expect("ours");
-    let refused: Run =
-        trueline(&["convert", "-", "--to", "events", "-o", &file]).stdin(from()).output().expect("it runs").into();
+    let refused: Run = trueline(&["convert", "-", "--to", "events", "-o", &file])
+        .stdin(from())
+        .output()
+        .expect("the binary is built")
+        .into();
     assert!(refused.code == 2 && refused.stderr.contains("is also the input"), "{refused:?}");
-    assert_eq!(fs::read_to_string(&file).expect("it is there"), REJECTED);
+    assert_eq!(fs::read_to_string(&file).expect("the file can be read"), REJECTED);
 }
 
 /// Returns all commands that write a file, with the file.
@@ -62,8 +65,8 @@ fn what_is_replaced_keeps_its_permissions_and_nothing_is_left_behind() {
         fs::set_permissions(&old, Permissions::from_mode(0o604)).expect("ours");
         let run = run(&args);
         assert_eq!(run.code, code, "{args:?}: {run:?}");
-        assert_ne!(fs::read_to_string(&output).expect("it is there"), "old", "{args:?}");
-        assert_eq!(fs::metadata(&output).expect("it is there").permissions().mode() & 0o777, 0o604, "{args:?}");
+        assert_ne!(fs::read_to_string(&output).expect("the file can be read"), "old", "{args:?}");
+        assert_eq!(fs::metadata(&output).expect("the file exists").permissions().mode() & 0o777, 0o604, "{args:?}");
         assert_eq!(fs::read_dir(scratch.0.join("out")).expect("ours").count(), 1, "{args:?}");
     }
 }
@@ -84,11 +87,11 @@ fn a_full_disk_leaves_what_was_there() {
             .stderr(Stdio::piped())
             .spawn()
             .and_then(std::process::Child::wait_with_output)
-            .expect("bash is there")
+            .expect("`bash` is installed")
             .into();
         assert_eq!(run.code, 2, "{args:?}: {run:?}");
         assert!(run.stderr.contains("cannot write"), "{args:?}: {run:?}");
-        assert_eq!(fs::read_to_string(&old).expect("it is there"), "old", "{args:?}");
+        assert_eq!(fs::read_to_string(&old).expect("the file can be read"), "old", "{args:?}");
         assert_eq!(fs::read_dir(scratch.0.join("out")).expect("ours").count(), 1, "{args:?}");
     }
 }
@@ -121,7 +124,7 @@ fn standard_output_that_cannot_be_written_is_an_error() {
         &["man"],
         &["test", "--list"],
     ] {
-        let read_only = File::open("/dev/null").expect("it is there");
+        let read_only = File::open("/dev/null").expect("`/dev/null` can be opened");
         let run: Run = trueline(args).stdout(read_only).output().expect("the binary is built").into();
         assert_eq!(run.code, 2, "{args:?}: {run:?}");
         assert!(run.stderr.contains("standard output"), "{args:?}: {run:?}");

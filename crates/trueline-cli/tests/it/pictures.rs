@@ -39,9 +39,9 @@ fn pictures_are_as_they_were() {
         assert!(plain.stdout.is_ascii(), "{}", plain.stdout);
         same(&format!("pictures/{name}.ascii.txt"), &plain.stdout);
         let path = scratch.0.join(format!("{name}.svg"));
-        let drawn = run_in_testdata(&[&args[..], &["--output", path.to_str().expect("a plain name")]].concat());
+        let drawn = run_in_testdata(&[&args[..], &["--output", path.to_str().expect("the path is UTF-8")]].concat());
         assert_eq!((drawn.code, drawn.stdout.as_str()), (0, ""), "{drawn:?}");
-        same(&format!("pictures/{name}.svg"), &fs::read_to_string(path).expect("it was written"));
+        same(&format!("pictures/{name}.svg"), &fs::read_to_string(path).expect("the file was written"));
     }
 }
 
@@ -67,7 +67,7 @@ fn a_rejection_is_drawn_in_the_report() {
 fn check_writes_a_page_and_says_the_same_otherwise() {
     let scratch = Scratch::new("page");
     let page = scratch.0.join("page.html");
-    let page = page.to_str().expect("a plain name");
+    let page = page.to_str().expect("the path is UTF-8");
     for (history, code) in [(REJECTED, 1), (ACCEPTED, 0)] {
         let args = ["check", "--spec", "queue", "--json", "-"];
         let judged = run_with_input(&[&args[..], &["--view", page]].concat(), history.as_bytes());
@@ -78,7 +78,7 @@ fn check_writes_a_page_and_says_the_same_otherwise() {
         with["stats"] = serde_json::Value::Null;
         without["stats"] = serde_json::Value::Null;
         assert_eq!(with, without);
-        let page = fs::read_to_string(page).expect("it was written");
+        let page = fs::read_to_string(page).expect("the file was written");
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{page}");
         assert!(page.contains(if code == 1 { "verdict rejected" } else { "verdict accepted" }));
     }
@@ -99,7 +99,7 @@ fn check_draws_several_files_in_a_folder() {
         let judged = run(&["check", "--spec", "queue", "--view", &folder, &input, "-"]);
         assert_eq!(judged.code, 2, "{judged:?}");
         let mut drawn: Vec<String> = fs::read_dir(&folder)
-            .expect("it was made")
+            .expect("the folder was created")
             .map(|entry| entry.expect("ours").file_name().into_string().expect("plain"))
             .collect();
         drawn.sort();
@@ -107,7 +107,7 @@ fn check_draws_several_files_in_a_folder() {
         let expected = ["one.jsonl-2.html", "one.jsonl.html", "standard-input.html", "two.jsonl.html"];
         assert_eq!(drawn, expected, "{judged:?}");
         for (page, verdict) in [("one.jsonl", "accepted"), ("one.jsonl-2", "rejected"), ("two.jsonl", "accepted")] {
-            let text = fs::read_to_string(format!("{folder}/{page}.html")).expect("it was written");
+            let text = fs::read_to_string(format!("{folder}/{page}.html")).expect("the file was written");
             assert!(text.contains(&format!("verdict {verdict}")), "{page}");
         }
         assert_eq!(judged.stderr.matches("drawn in").count(), expected.len(), "{judged:?}");
@@ -143,7 +143,7 @@ fn wrong_usage_of_pictures() {
     assert!(!Path::new("a.html").exists());
 }
 
-/// Only the core, in a picture and at the beginning of a page.
+/// With `--core`, a picture shows only the core, and a page shows the core first.
 #[test]
 fn only_the_core() {
     let scratch = Scratch::new("core-picture");
@@ -163,9 +163,9 @@ fn only_the_core() {
     assert!(whole.stdout.contains("enqueue(49)"), "{}", whole.stdout);
     for (args, first) in [(&["--core"][..], "true"), (&[], "false")] {
         let page = scratch.0.join("page.html");
-        let page = page.to_str().expect("a plain name");
+        let page = page.to_str().expect("the path is UTF-8");
         assert_eq!(run(&[&["view", "--spec", "queue", "-o", page, &file], args].concat()).code, 0);
-        let page = fs::read_to_string(page).expect("it was written");
+        let page = fs::read_to_string(page).expect("the file was written");
         assert!(page.contains(&format!("\"coreFirst\":{first}")));
     }
 }

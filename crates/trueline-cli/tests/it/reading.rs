@@ -10,8 +10,8 @@ use super::{ACCEPTED, REJECTED, Scratch, run, run_with_input};
 
 pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(text).expect("to memory");
-    encoder.finish().expect("to memory")
+    encoder.write_all(text).expect("writing to memory does not fail");
+    encoder.finish().expect("writing to memory does not fail")
 }
 
 fn zstd(text: &[u8]) -> Vec<u8> {
@@ -104,7 +104,7 @@ fn foreign_formats() {
         ("bad.toml", "process = ", "bad.toml:1: this is not TOML"),
         ("bad.json", "{\"process\":", "this is not JSON"),
         ("other.toml", "process = \"a\"\nf = \"b\"\n", "neither `type` nor `call`"),
-        ("typo.toml", "proces = \"a\"\n", "`proces` is not a field"),
+        ("typo.toml", "proces = \"a\"\n", "`proces` is neither a field"),
     ] {
         let map = scratch.file(name, content);
         let judged = run_with_input(&["check", "--spec", "register", "--map", &map, "-"], whole.as_bytes());

@@ -9,7 +9,7 @@ fn rows() -> Vec<[&'static str; 5]> {
     lines.map(|line| fields(line).try_into().unwrap_or_else(|_| panic!("{line}"))).collect()
 }
 
-/// Returns whether a violation is found, with the object's choices drawn from a seed, or explored.
+/// Returns whether a violation is found when the object's choices are drawn from a seed, or when they are explored.
 fn is_violated([_, object, factor, _, program]: [&str; 5], time: &str) -> bool {
     ["seed:1", "explore"].iter().any(|choices| {
         let explored = run(&[
@@ -48,7 +48,7 @@ fn compare(time: impl Fn(bool) -> &'static str) {
 
 #[test]
 fn the_papers_tables_have_their_verdicts() {
-    // Violations that do not exist are searched for only briefly; `the_papers_tables_in_full` searches longer.
+    // Rows without a violation are searched only briefly; `the_papers_tables_in_full` searches them longer.
     compare(|is_violated| if is_violated { "60" } else { "0.5" });
 }
 
@@ -69,7 +69,7 @@ fn what_a_relaxed_object_is_compared_with_may_be_itself_in_order() {
         }
     }
     let itself = run(&[&["explore", "quasi-queue", "--against", "itself", "--k", "1"][..], &program].concat());
-    assert!(itself.stdout.contains("factors would be counted twice"), "{itself:?}");
+    assert!(itself.stdout.contains("the factors would count this reordering twice"), "{itself:?}");
     let own = run(&[&["explore", "quasi-queue", "--criterion", "quasi"][..], &program].concat());
     assert!(
         json(&own.stdout)["semantics"].as_str().is_some_and(|name| name.ends_with("(enqueue 2, dequeue 2)")),

@@ -43,12 +43,12 @@ fn read(text: &[u8], format: Format, what: &str) -> RawHistory {
 
 /// Returns the operations with their processes, objects, keys, results and their order in time.
 fn operations(history: &RawHistory) -> String {
-    let text = written(history, Target::Operations).expect("they hold everything");
+    let text = written(history, Target::Operations).expect("JSON lines of operations can hold every history");
     String::from_utf8(text).expect("text")
 }
 
-/// Returns the operations without the results that EDN repeats: a result that equals the argument is removed. Notes are
-/// not operations, and only JSON lines hold them.
+/// Returns the operations without the results that EDN repeats: a result that equals the argument
+/// is removed. Also removes notes, which are not operations, and which only JSON lines can hold.
 fn without_said_again(operations: &str) -> Vec<serde_json::Value> {
     let succeeded = |operation: &serde_json::Value| match operation["f"].as_str().expect("a name") {
         "cas" => operation["result"] == true,
@@ -91,7 +91,7 @@ struct Judge {
 impl Judge {
     fn new(spec: &str, nil_wildcard: bool) -> Self {
         let spec = registry::spec(spec, Options::new().nil_wildcard(nil_wildcard));
-        Self { spec: spec.expect("there is such a specification"), known: HashMap::new() }
+        Self { spec: spec.expect("the specification exists"), known: HashMap::new() }
     }
 
     fn verdict(&mut self, history: &RawHistory) -> &'static str {
@@ -153,8 +153,8 @@ fn our_own_histories() {
     let mut pairs = 0;
     for (path, spec, code) in own() {
         let file = path.display().to_string();
-        let text = fs::read(&path).expect("it is part of the project");
-        let history = codec::read(&text[..], Format::Auto).expect("they are good");
+        let text = fs::read(&path).expect("the file is part of the project");
+        let history = codec::read(&text[..], Format::Auto).expect("the histories of the project are valid");
         let mut judge = Judge::new(&spec, false);
         assert_eq!(judge.verdict(&history), if code == 0 { "accepted" } else { "rejected" }, "{file}");
         pairs += through_all_pairs(&history, &mut judge, &file);
@@ -174,7 +174,7 @@ fn histories_of_every_specification() {
                 assert!(made.stderr.contains("no violation was found"), "{made:?}");
                 continue;
             }
-            let history = codec::read(made.stdout.as_bytes(), Format::Auto).expect("it was made up");
+            let history = codec::read(made.stdout.as_bytes(), Format::Auto).expect("generated histories are valid");
             let mut judge = Judge::new(&spec, false);
             *seen.entry(judge.verdict(&history)).or_default() += 1;
             assert!(through_all_pairs(&history, &mut judge, &format!("{spec} {args:?}")) >= 4, "{spec}");
@@ -218,10 +218,10 @@ fn sequence(operations: impl IntoIterator<Item = (Record, Value)>) -> RawHistory
     for (place, (record, result)) in operations.into_iter().enumerate() {
         let process = u32::try_from(place % 2).expect("small");
         last = Some(record.clone());
-        builder.call(process, record).expect("it is idle");
-        builder.ret(process, result).expect("it called");
+        builder.call(process, record).expect("the process is idle");
+        builder.ret(process, result).expect("the process has called");
     }
-    builder.call(7, last.expect("there are some")).expect("it is idle");
+    builder.call(7, last.expect("there is at least one operation")).expect("the process is idle");
     builder.finish()
 }
 
@@ -232,7 +232,8 @@ fn hostile_texts() {
     for text in HOSTILE {
         let value = || Value::from(text);
         let list = |values: &[Value]| values.iter().cloned().collect::<Value>();
-        // As a value, within lists, and as a key; and a wrong read, so that the verdict could change.
+        // The text occurs as a value, within lists, and as a key. The history has a wrong read, so
+        // that the verdict could change.
         let register = sequence([
             (record("write", None, value()), Value::Null),
             (record("read", None, Value::Null), value()),
@@ -281,8 +282,8 @@ fn results_that_say_nothing() {
                 for result in [Value::Null, Value::Bool(true), value.clone()] {
                     let record = Record { f: operation.name.into(), key: None, value: value.clone() };
                     let mut builder = Builder::new();
-                    builder.call(0, record).expect("it is idle");
-                    builder.ret(0, result.clone()).expect("it called");
+                    builder.call(0, record).expect("the process is idle");
+                    builder.ret(0, result.clone()).expect("the process has called");
                     let what = format!("{} of {spec} with {value}, which returned {result}", operation.name);
                     through_all_pairs(&builder.finish(), &mut Judge::new(&spec, false), &what);
                 }
@@ -297,8 +298,8 @@ fn the_histories_of_others() {
     let mut files = 0;
     for project in ["porcupine", "knossos"] {
         let Some(list) = foreign(&format!("{project}/EXPECTED.tsv")) else { continue };
-        let folder = list.parent().expect("it is in a folder").to_owned();
-        for row in fs::read_to_string(&list).expect("it is there").lines().skip(1) {
+        let folder = list.parent().expect("the list is in a folder").to_owned();
+        for row in fs::read_to_string(&list).expect("the file can be read").lines().skip(1) {
             let fields: Vec<&str> = row.split('\t').collect();
             let (spec, nil_wildcard, verdict) = match (project, fields[1]) {
                 ("porcupine", _) => {
@@ -310,7 +311,7 @@ fn the_histories_of_others() {
             };
             let path = folder.join(fields[0]);
             let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            let history = codec::read(&text[..], Format::Auto).expect("it is a history");
+            let history = codec::read(&text[..], Format::Auto).expect("the file contains a history");
             let mut judge = Judge::new(spec, nil_wildcard);
             let expected = if verdict == "linearizable" { "accepted" } else { "rejected" };
             assert_eq!(judge.verdict(&history), expected, "{}", fields[0]);
@@ -339,7 +340,7 @@ fn the_binary_converts_all_pairs() {
     let pending = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/kv-good.jsonl"));
     let failures = scratch.file("failures.jsonl", failures);
     let tuples = scratch.file("tuples.log", tuples);
-    let pending = scratch.file("pending.jsonl", pending.expect("it is part of the project"));
+    let pending = scratch.file("pending.jsonl", pending.expect("the file is part of the project"));
     let rejected = scratch.file("rejected.jsonl", super::REJECTED);
     for (file, reading, spec, code, most) in [
         (&failures, &[][..], "cas-register:5", 0, 7),

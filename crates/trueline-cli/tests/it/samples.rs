@@ -9,7 +9,8 @@ fn sample(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/foreign").join(name).display().to_string()
 }
 
-/// The history of the samples, as whole operations: with texts as values, numbers, and lists.
+/// The values of the operations in the samples, as texts. Other samples have numbers or lists
+/// instead.
 const TEXTS: [&str; 5] = ["\"apple\"", "\"pêche\"", "\"apple\"", "\"pêche\"", "\"plum\""];
 const NUMBERS: [&str; 5] = ["1", "2", "1", "2", "3"];
 const LISTS: [&str; 5] = ["[1,2]", "[3]", "[1,2]", "[3]", "[4]"];
@@ -157,10 +158,10 @@ fn mappings_of_typed_columns_are_proposed() {
 #[test]
 fn a_sample_that_is_cut_off_is_an_error() {
     for name in ["pyarrow-dictionary.arrow", "pyarrow-lists.arrow", "pandas.feather", "pyarrow-zstd.parquet"] {
-        let content = fs::read(sample(name)).expect("it is there");
+        let content = fs::read(sample(name)).expect("the file can be read");
         for length in (9..content.len()).step_by(content.len() / 12) {
             let judged = run_with_input(&["check", "--spec", "queue", "-"], &content[..length]);
-            // A stream without its last batches is a stream.
+            // An Arrow stream without its last batches is still valid.
             let is_stream = name == "pyarrow-lists.arrow";
             assert!(judged.code == 2 || (judged.code < 2 && is_stream), "{name} to {length}: {judged:?}");
             assert!(!judged.stderr.contains("panicked"), "{name} to {length}: {judged:?}");

@@ -45,19 +45,20 @@ fn reports_are_as_they_were() {
         assert_eq!((json.code, json.stderr.as_str()), (code, ""), "{name}: {json:?}");
         same(&format!("snapshots/{name}.json"), &masked(&json.stdout));
         let picture = scratch.0.join(format!("{name}.svg"));
-        let drawn = run(&["view", "--output", picture.to_str().expect("a plain name")]);
+        let drawn = run(&["view", "--output", picture.to_str().expect("the path is UTF-8")]);
         assert_eq!((drawn.code, drawn.stdout.as_str()), (0, ""), "{name}: {drawn:?}");
-        same(&format!("snapshots/{name}.svg"), &std::fs::read_to_string(picture).expect("it was written"));
+        same(&format!("snapshots/{name}.svg"), &std::fs::read_to_string(picture).expect("the file was written"));
     }
 }
 
-/// A file that no test compares with is left over from an earlier test.
+/// Tests that every snapshot file is used, because an unused file is left over from an earlier
+/// test.
 #[test]
 fn every_snapshot_is_compared_with() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
     let mut files: Vec<String> = std::fs::read_dir(folder)
         .expect("the folder is part of the project")
-        .map(|entry| entry.expect("ours").file_name().into_string().expect("plain names"))
+        .map(|entry| entry.expect("ours").file_name().into_string().expect("the name is UTF-8"))
         .collect();
     files.sort();
     let forms = ["json", "svg", "txt"];

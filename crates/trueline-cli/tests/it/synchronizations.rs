@@ -8,18 +8,18 @@ fn figure(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sync").join(name).display().to_string()
 }
 
-/// Paper "Synchronization", figure 8: 2 and 3 have exchanged their values, 1 has 0's value, but 0 has 3's value instead
-/// of 1's.
+/// Paper "Synchronization", figure 8: processes 2 and 3 have exchanged their values. Process 1 has the value of process
+/// 0, but process 0 has the value of process 3 instead of that of process 1.
 #[test]
 fn an_exchange_that_was_too_late() {
     let file = figure("exchanger-figure-8.jsonl");
-    // Directly, by the definition, and in two steps.
+    // The algorithms judge directly, by the definition, and in two steps.
     for algorithm in ["auto", "brute", "jit-graph", "linear"] {
         let judged = run(&["check", "--spec", "exchanger", "--algorithm", algorithm, &file]);
         assert_eq!(judged.code, 1, "{judged:?}");
         let out = &judged.stdout;
         assert!(out.contains("exchange(13) of process 0 (lines 1-8) returned 58"), "{out}");
-        // In two steps, the place is that of a step, which may come after the first bad return.
+        // An algorithm in two steps reports the place of a step, which may come after the first bad return.
         let is_direct = matches!(algorithm, "auto" | "brute");
         let said = if is_direct {
             ", but could only have returned 70\n"
@@ -35,7 +35,7 @@ fn an_exchange_that_was_too_late() {
     }
 }
 
-/// Figure 9: 0 and 1 have synchronized; 2 and 3 have not, but should have.
+/// Figure 9: processes 0 and 1 have synchronized; processes 2 and 3 have not, but should have.
 #[test]
 fn a_send_and_a_receive_that_should_have_met() {
     let file = figure("sync-channel-figure-9.jsonl");
@@ -58,7 +58,7 @@ fn a_send_and_a_receive_that_should_have_met() {
     assert_eq!((&object["verdict"], &object["pending"]), (&"rejected".into(), &2.into()));
     // Other specifications do not define progress.
     let refused = run(&["check", "--spec", "queue", "--criterion", "progress", &file]);
-    assert!(refused.code == 2 && refused.stderr.contains("leave it out"), "{refused:?}");
+    assert!(refused.code == 2 && refused.stderr.contains("leave --criterion out"), "{refused:?}");
 }
 
 /// Figure 16: in the first round, the child meets its parent twice; in the second, it does not wait to be released.
@@ -86,7 +86,7 @@ fn a_child_that_did_not_wait_to_be_let_go() {
     assert!(refused.code == 3 && refused.stdout.contains("in several steps"), "{refused:?}");
 }
 
-/// The child's call is open, and so is the call of the parent, which should have seen it.
+/// The calls of the child and of the parent are both open, but the parent should have seen the child.
 #[test]
 fn a_parent_that_should_have_seen_its_child() {
     let file = figure("signal-stuck.jsonl");

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use super::{ACCEPTED, REJECTED, Scratch, json, run, run_with_input, trueline};
 
-/// Enough for one operation, but not for those of `REJECTED`.
+/// A limit that suffices for one operation, but not for the operations of `REJECTED`.
 const LIMIT: &[&str] = &["--algorithm", "jit-graph", "--configurations", "1"];
 
 #[test]
@@ -51,7 +51,7 @@ fn undecided() {
     let judged = run_with_input(&[&["check", "--spec", "queue", "-"], LIMIT].concat(), REJECTED.as_bytes());
     assert_eq!(judged.code, 3, "{judged:?}");
     assert!(judged.stdout.starts_with("-: unknown ("), "{judged:?}");
-    assert!(judged.stdout.contains("the limit of configurations was reached"), "{judged:?}");
+    assert!(judged.stdout.contains("the limit on configurations was reached"), "{judged:?}");
     assert!(judged.stdout.contains("raise --configurations"), "{judged:?}");
 }
 
@@ -205,7 +205,7 @@ const FORMATS: &[(&str, &str)] = &[
 #[test]
 fn formats_are_detected_and_can_be_forced() {
     for (name, content) in FORMATS {
-        let format = name.split('.').next().expect("it has a name");
+        let format = name.split('.').next().expect("the name is not empty");
         for format in ["auto", format] {
             let check = ["check", "--spec", "register", "--format", format, "-"];
             let judged = run_with_input(&check, content.as_bytes());
@@ -266,7 +266,7 @@ fn a_closed_pipe_is_no_panic() {
         let mut child =
             trueline(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary is built");
         drop(child.stdout.take());
-        let output = child.wait_with_output().expect("it was started");
+        let output = child.wait_with_output().expect("the process has started");
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code().is_some_and(|code| code < 2), "{:?} {stderr}", output.status);
         assert_eq!(stderr, "");
@@ -305,7 +305,7 @@ fn own_order_at_equal_times() {
     };
     assert_eq!(judge(&[], &[write, read]).code, 1);
     assert_eq!(judge(&[], &[read, write]).code, 1, "in files of whole operations, times count, not lines");
-    // With another process that returns and calls again at 10, there is no such order of events.
+    // If another process also returns and calls again at 10, the order of events is not known.
     let others = [
         r#"{"process":1,"f":"read","result":0,"call":5,"return":10}"#,
         r#"{"process":1,"f":"read","result":1,"call":10,"return":11}"#,
@@ -319,7 +319,8 @@ fn own_order_at_equal_times() {
     assert!(json.contains(r#""notes":["with --clock-skew 1, "#), "{json}");
 }
 
-/// No operation happened, so nothing is rejected; but a user who judged the wrong file should notice.
+/// A file without operations is accepted, with a note, because the user may have judged the wrong
+/// file.
 #[test]
 fn nothing_to_judge() {
     let failed = r#"{"process":0,"type":"invoke","f":"dequeue"}

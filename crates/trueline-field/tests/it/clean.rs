@@ -1,5 +1,5 @@
-//! Correct crates, as a control: no fault is found in them, however long they are tested (`TRUELINE_TIME=30 cargo test
-//! --release -p trueline-field clean`).
+//! Tests correct crates, as a control: even a long test must not find a fault (`TRUELINE_TIME=30
+//! cargo test --release -p trueline-field clean`).
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use trueline::test::call;
 
-/// A sender, and the receiver for the thread that consumes.
+/// The handle of a thread: a sender, and the receiver for one of the threads.
 struct Ends {
     sender: Sender<u64>,
     receiver: Option<Receiver<u64>>,
@@ -20,18 +20,18 @@ fn std_mpsc() {
         Mutex::new((sender, Some(receiver)))
     })
     .handle(|channel, _| {
-        let mut ends = channel.lock().expect("nobody panics");
+        let mut ends = channel.lock().expect("no thread panics while it holds the lock");
         // The first thread that requests a handle gets the receiver.
         Ends { sender: ends.0.clone(), receiver: ends.1.take() }
     })
     .spec("queue")
     .operation("dequeue", (), |ends, ()| ends.receiver.as_ref().and_then(|receiver| receiver.try_recv().ok()))
     .when(|ends| ends.receiver.is_some())
-    .operation("enqueue", trueline::drive::unique(), |ends, x| ends.sender.send(x).expect("the receiver is there"))
+    .operation("enqueue", trueline::drive::unique(), |ends, x| ends.sender.send(x).expect("the receiver still exists"))
     .run();
 }
 
-/// Sends to a channel with room for two. Returns whether there was room.
+/// Sends to a channel that holds at most two messages. Returns whether there was room.
 fn send_to_two(queue: &mut VecDeque<u64>, message: u64) -> bool {
     let has_room = queue.len() < 2;
     if has_room {

@@ -1,4 +1,4 @@
-//! Tests to begin one's own with.
+//! Example tests: adapt them to test your own objects.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ fn dash_map() {
         .operation("get", 0..4, |map, k| map.get(&k).map(|entry| *entry), |map, k| map.get(&k).copied())
         .reads_only()
         .operation("remove", 0..4, |map, k| map.remove(&k).map(|entry| entry.1), |map, k| map.remove(&k))
-        // It is not promised to be exact: found wrong within milliseconds with TRUELINE_WEAK=1.
+        // DashMap does not promise that `len` is exact. With TRUELINE_WEAK=1, the test fails within milliseconds.
         .operation("len", (), |map, ()| map.len(), |map, ()| map.len())
         .weak()
         .run();

@@ -9,7 +9,7 @@ use crossbeam_skiplist::SkipMap;
 use trueline::drive::unique;
 use trueline::test::{FailureKind, Outcome, call};
 
-/// Asserts that a run was rejected, and prints the time that it took to find it.
+/// Asserts that a run was rejected, and prints the time until then.
 #[expect(clippy::print_stderr, reason = "as test harnesses do")]
 #[track_caller]
 fn found(name: &str, outcome: Outcome) {
@@ -21,7 +21,7 @@ fn found(name: &str, outcome: Outcome) {
 /// crossbeam-skiplist 0.1.3: insert marks the old node as removed before it links the new one, and two removals of one
 /// entry may both return it (crossbeam issue 1023, fixed on master only).
 #[test]
-#[ignore = "a soak: it is up to the machine when a fault shows"]
+#[ignore = "a long test: the time until a fault appears depends on the machine"]
 fn skip_map() {
     let test = trueline::test(SkipMap::new)
         .model(BTreeMap::new())
@@ -40,9 +40,10 @@ fn skip_map() {
     found("crossbeam-skiplist", test.forgetful().time(Duration::from_secs(600)).outcome());
 }
 
-/// concurrent-queue 2.5.0: `force_push` stores the tail, and erases the mark of a `close` in between.
+/// concurrent-queue 2.5.0: `force_push` stores the tail, and so erases the mark of a `close` that
+/// came in between.
 #[test]
-#[ignore = "a soak: it is up to the machine when a fault shows"]
+#[ignore = "a long test: the time until a fault appears depends on the machine"]
 fn closed_queue() {
     let test = trueline::test(|| ConcurrentQueue::bounded(2))
         .model((VecDeque::new(), false))
@@ -63,9 +64,9 @@ fn closed_queue() {
     found("concurrent-queue", test.forgetful().time(Duration::from_secs(600)).outcome());
 }
 
-/// moka 0.12.16: two calls of `or_insert` for the same key may both report that theirs is fresh (issue 545).
+/// moka 0.12.16: two calls of `or_insert` for the same key may both report that their entry is fresh (issue 545).
 #[test]
-#[ignore = "a soak: it is up to the machine when a fault shows"]
+#[ignore = "a long test: the time until a fault appears depends on the machine"]
 fn cache() {
     let test = trueline::test(|| moka::sync::Cache::builder().build()).model(BTreeMap::new()).operation(
         "or_insert",
@@ -79,7 +80,7 @@ fn cache() {
 /// thingbuf 0.1.6: a slot is skipped while a reader is active, and the buffer then reports that it is full although it
 /// is not, even when no thread is active.
 #[test]
-#[ignore = "a soak: it is up to the machine when a fault shows"]
+#[ignore = "a long test: the time until a fault appears depends on the machine"]
 fn ring_buffer() {
     let test = trueline::test(|| thingbuf::ThingBuf::<u64>::new(2))
         .spec("bounded-queue:2")

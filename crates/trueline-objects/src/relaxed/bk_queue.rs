@@ -3,20 +3,21 @@
 //! C. M. Kirsch, M. Lippautz and H. Payer, *Fast and scalable, lock-free k-FIFO queues* (2013); the `bk-queue` of the Scal
 //! suite, tested in Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables IV and V.
 //!
-//! A ring of segments of *K* + 1 slots, from the head to the tail. To enqueue, fill any free slot of the tail segment;
-//! if there is none, advance the tail. To dequeue, empty any filled slot of the head segment; if there is none, advance
-//! the head, or return `None` if the head segment is also the tail segment. Before a value is taken from the tail
-//! segment, the tail is advanced, so that a segment is filled only once and emptied before any value of the next one is
-//! taken: values are out of order by at most *K* steps.
+//! The queue consists of the segments of a ring from the head to the tail; a segment has *K* + 1 slots. To enqueue,
+//! fill any free slot of the tail segment; if it has no free slot, advance the tail. To dequeue, empty any filled slot
+//! of the head segment; if it has no filled slot, advance the head, or return `None` if the head segment is also the
+//! tail segment. Before a value is taken from the tail segment, the tail is advanced, so that a segment is filled only
+//! once and emptied before any value of the next one is taken: values are out of order by at most *K* steps.
 //!
-//! A thread that fills a slot late may find that the head has passed the segment, or is about to pass it, moved by a
-//! thread that has seen the segment empty. Therefore it checks whether its value is *committed*: if the segment is the
-//! head segment, it changes the tag of the head, which makes threads fail that are about to advance the head; if the
-//! segment has left the queue, it takes the value back, unless another thread has dequeued it.
+//! A thread that has seen the segment empty may advance the head while another thread fills a slot.
+//! Therefore a thread that has filled a slot checks whether its value is *committed*. If the
+//! segment is the head segment, the thread changes the tag of the head, so that threads that are
+//! about to advance the head fail. If the segment has left the queue, the thread takes its value
+//! back, unless the value has already been dequeued.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::NoCommit`] | a value that came too late stays where it is | `enqueue(1)` is slow, and the head passes its segment; then `enqueue(1)` returns, and `dequeue` → none |
+//! | [`Fault::NoCommit`] | a value that was inserted too late stays in its slot | `enqueue(1)` is slow, and the head passes its segment; then `enqueue(1)` returns, and `dequeue` → none |
 
 use super::cells::Cells;
 use crate::link::{Tagged, TaggedLink};
@@ -25,7 +26,7 @@ use crate::slot::{Item, Slot};
 /// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Does not check whether a value came too late.
+    /// Does not check whether a value was inserted too late.
     NoCommit,
 }
 
@@ -50,7 +51,8 @@ pub struct BkQueue {
 }
 
 impl BkQueue {
-    /// Creates an empty queue with this quasi factor, and a ring of this many segments, at least two.
+    /// Creates an empty queue with the given quasi factor. Its ring has the given number of
+    /// segments, but at least two.
     pub fn new(factor: usize, segments: usize) -> Self {
         Self::faulty(factor, segments, None)
     }
@@ -60,7 +62,7 @@ impl BkQueue {
     /// # Panics
     /// Panics if there are more segments than a `u32` can count.
     pub fn faulty(factor: usize, segments: usize, fault: impl Into<Option<Fault>>) -> Self {
-        let segments = u32::try_from(segments.max(2)).expect("the ring is not too large");
+        let segments = u32::try_from(segments.max(2)).expect("the number of segments must fit in a `u32`");
         let (head, tail) = (TaggedLink::default(), TaggedLink::default());
         Self { segments, head, tail, cells: Cells::new(factor + 1), fault: fault.into() }
     }
@@ -136,17 +138,18 @@ impl BkQueue {
     }
 
     fn advance(&self, link: &TaggedLink, from: Tagged) {
-        // If this fails, another thread has advanced the link.
+        // If this compare-and-set fails, another thread has advanced the link.
         link.swing(from, self.behind(from));
     }
 
-    /// Returns whether a value that this thread has put into a slot stays there. If not, the value is taken back.
+    /// Returns `true` if the value that this thread has put into a slot can stay there, or has
+    /// already been dequeued. Otherwise, takes the value back and returns `false`.
     fn is_committed(&self, segment: u32, slot: &Slot, put: Item) -> bool {
         if self.fault == Some(Fault::NoCommit) || slot.load() != put {
             return true;
         }
         let (head, tail) = (self.head.load(), self.tail.load());
-        // The distance from the head, in the ring.
+        // The distance of a segment from the head segment, along the ring.
         let from_head = |node: u32| (node + self.segments - head.node) % self.segments;
         let is_in_queue = from_head(segment) <= from_head(tail.node);
         if is_in_queue && segment != head.node {
@@ -155,7 +158,7 @@ impl BkQueue {
         if is_in_queue && self.head.swing(head, Tagged { tag: head.tag.wrapping_add(1), ..head }) {
             return true;
         }
-        // If this fails, another thread has dequeued the value.
+        // If this compare-and-set fails, another thread has already dequeued the value.
         !slot.replace(put, None)
     }
 }

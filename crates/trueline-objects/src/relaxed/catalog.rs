@@ -1,5 +1,5 @@
-//! The objects of this module by name, each with a test of its correctness. The objects can also be created alone, for
-//! programs that are lists of calls.
+//! The objects of this module by name, each with a test of its correctness. The objects can also be
+//! created without a test, to run programs that are given as lists of calls.
 //!
 //! ```
 //! use trueline_objects::relaxed::Call::{Insert, Remove};
@@ -27,10 +27,11 @@ use super::sl_queue::{self, SlQueue};
 use super::ubk_queue::{self, UbkQueue};
 use crate::catalog::{Entry, REJECTED, Settings};
 
-/// The default quasi factor, which is that of the paper.
+/// The default quasi factor, which is the factor in the paper on Round-Up.
 pub const FACTOR: usize = 2;
 
-/// Number of segments of a queue in a ring: enough for the values that its test keeps in it.
+/// The number of segments in the ring of a `bk-queue`. They have room for all values that the
+/// queue's test keeps in the queue at the same time.
 const RING: usize = 16;
 
 /// The specifications by which relaxed objects are judged.
@@ -78,8 +79,8 @@ pub fn find(name: &str) -> Option<&'static Object> {
     OBJECTS.iter().find(|object| object.entry.name == name)
 }
 
-/// Defines an object by the function that creates its test, its file, name and specification, and a function that
-/// creates it.
+/// Defines an object. The parameters are, in this order: the function that creates the object's
+/// test; the object's file, name and specification; and the function that creates the object.
 macro_rules! object {
     ($test:ident, $family:literal, $name:literal, $spec:expr, $make:expr) => {
         Object {
@@ -134,7 +135,7 @@ pub const OBJECTS: &[Object] = &[
     object!(queue, "sl-queue", "sl-queue-faulty-no-lock", "queue", |_| SlQueue::faulty(sl_queue::Fault::NoLock))
         .without_factor()
         .paper("Round-Up table IV, `sl-queue`")
-        .faulty("a single-threaded list, used by several threads"),
+        .faulty("a list for a single thread is used by several threads"),
     object!(queue, "rd-queue", "rd-queue", QUASI_QUEUE, RdQueue::new).paper("Round-Up table IV, `rd-queue`"),
     object!(balanced_queue, "bk-queue", "bk-queue", K_FIFO, |k| BkQueue::new(k, RING))
         .paper("Round-Up table IV, `bk-queue`"),
@@ -216,17 +217,19 @@ fn collection<C: Collection + 'static>(
         .weight(10 - inserts)
 }
 
-/// Number of calls of each thread for objects with a relaxed order: longer runs take too long to judge.
+/// Number of calls of each thread, for objects with a relaxed order. Longer runs would take too
+/// long to judge.
 const CALLS: u32 = 12;
 
-/// Creates the plan of a test. Runs are short if the order is relaxed, that is, if the specification has a factor after
-/// its name.
+/// Creates the plan of a test. If the order is relaxed, the runs are short. The order is relaxed if
+/// the name of the specification is followed by a factor.
 fn sized<C: Collection + 'static>(test: Test<C, Shared<C>, Specified>, spec: &str) -> Plan {
     let plan = test.into_plan();
     if spec.contains(':') { plan.calls(CALLS) } else { plan }
 }
 
-/// Returns the names of the two operations: those of a bag if the specification is `bag`, and otherwise `names`.
+/// Returns the names of the two operations. For the specification `bag`, these are the names of the
+/// operations of a bag; otherwise, they are `names`.
 fn unless_bag(spec: &str, names: [&'static str; 2]) -> [&'static str; 2] {
     if spec == "bag" { ["add", "remove-any"] } else { names }
 }
@@ -245,16 +248,19 @@ fn priority_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make
     sized(collection(settings, spec, make, 5, unless_bag(spec, ["insert", "delete-min"])), spec)
 }
 
-/// Maximum number of its own values that a thread keeps in a queue that is bounded or waits while it is empty.
+/// In tests whose threads insert as often as they remove, the maximum by which the inserts of a
+/// thread exceed its removes at any time.
 const OWN: u32 = 2;
 
-/// The test of queues that are bounded or wait while they are empty. Each thread dequeues as often as it enqueues in
-/// total, and never more often than it has enqueued so far, so that no thread waits forever.
+/// The test of queues that are bounded, or whose dequeues wait while the queue is empty. So that no
+/// thread waits forever, each thread makes as many dequeues as enqueues in total, and has never
+/// made more dequeues than enqueues.
 fn balanced_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn(usize) -> C) -> Plan {
     balanced(settings, spec, make, unless_bag(spec, QUEUE))
 }
 
-/// The test of priority queues that are judged by quasi linearizability, where every inserted value must be removed.
+/// The test of priority queues that are judged by quasi linearizability. Every value that is
+/// inserted must also be removed.
 fn drained_priority_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn(usize) -> C) -> Plan {
     balanced(settings, spec, make, ["insert", "delete-min"])
 }

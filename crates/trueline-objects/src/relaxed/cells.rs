@@ -1,4 +1,4 @@
-//! Segments of slots, which are searched from a random slot on.
+//! Segments of slots. A search in a segment starts at a random slot.
 
 use trueline::primitives::choose;
 
@@ -13,9 +13,11 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Creates segments of this many slots, at least one.
+    /// Creates segments that have `size` slots each. Panics if `size` is 0 or does not fit in a
+    /// `u32`.
     pub(super) fn new(size: usize) -> Self {
-        let size = u32::try_from(size).ok().filter(|size| *size > 0).expect("a segment has slots, but not too many");
+        let size =
+            u32::try_from(size).ok().filter(|size| *size > 0).expect("the size must be positive and fit in a `u32`");
         Self { size, slots: Arena::new() }
     }
 
@@ -27,17 +29,19 @@ impl Cells {
         self.slots.at(segment * self.size + index + 1)
     }
 
-    /// Returns a slot without a value, and its content.
+    /// Returns an empty slot, together with the content that was loaded from it. Returns `None` if
+    /// no empty slot is found.
     pub(super) fn find_free(&self, segment: u32) -> Option<(&Slot, Item)> {
         self.find(segment, |item| item.value.is_none())
     }
 
-    /// Returns a slot with a value, and its content.
+    /// Returns a slot that holds a value, together with the content that was loaded from the slot.
+    /// Returns `None` if no such slot is found.
     pub(super) fn find_item(&self, segment: u32) -> Option<(&Slot, Item)> {
         self.find(segment, |item| item.value.is_some())
     }
 
-    /// Searches the slots in a circle that starts at a random slot.
+    /// Searches the slots in circular order, starting at a random slot.
     fn find(&self, segment: u32, is_wanted: impl Fn(Item) -> bool) -> Option<(&Slot, Item)> {
         in_a_circle(self.size)
             .map(|index| self.slot(segment, index))
@@ -45,7 +49,8 @@ impl Cells {
             .find(|(_, item)| is_wanted(*item))
     }
 
-    /// Returns whether there was a time at which no slot had a value: all slots are read twice, and none has changed.
+    /// Returns whether there was a time at which no slot of the segment had a value. To be certain,
+    /// reads all slots twice, and requires that none has changed in between.
     pub(super) fn is_empty(&self, segment: u32) -> bool {
         let look = || (0..self.size).map(|index| self.slot(segment, index).load());
         let first: Vec<Item> = look().take_while(|item| item.value.is_none()).collect();
@@ -53,9 +58,10 @@ impl Cells {
     }
 }
 
-/// Returns all numbers below `size`, which must not be 0, in a circle that starts at a random number.
+/// Returns all numbers below `size` in circular order, starting at a random number. `size` must not
+/// be 0.
 pub(super) fn in_a_circle(size: u32) -> impl Iterator<Item = u32> {
-    // The choice is below a `u32`.
+    // The chosen number is below `size`, so it fits in a `u32`.
     let start = choose(size as usize) as u32;
     (start..size).chain(0..start)
 }

@@ -3,10 +3,10 @@
 //! M. Herlihy and J. Wing, *Linearizability: a correctness condition for concurrent objects* (1990), section 4; the
 //! `Herlihy/Wing queue` of Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables I and II.
 //!
-//! To enqueue, increment the back counter, and fill the slot at its previous value. To dequeue, take the value from the
-//! first slot that has one, by an atomic exchange, and search again from the start if no slot has a value: a dequeue
-//! waits while the queue is empty. The queue is linearizable, but no single step of enqueue is the one at which it
-//! takes effect in all runs.
+//! To enqueue, increment the back counter, and fill the slot whose number is the old value of the
+//! counter. To dequeue, take the value from the first slot that has one, by an atomic exchange. If
+//! no slot has a value, search again from the start: a dequeue waits while the queue is empty. The
+//! queue is linearizable, but no single step of `enqueue` is the linearization point in all runs.
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU32, AtomicU64, spin_hint};

@@ -4,9 +4,11 @@
 //! data structures* (2015), tables I and II; it is an exercise in Herlihy and Shavit, *The Art of Multiprocessor
 //! Programming*, chapter 3.
 //!
-//! To enqueue, increment the tail counter, and fill the slot at its previous value. To dequeue, read the slot at the
-//! head counter, and increment the head by compare-and-set. A slot may be counted but not filled yet. In this case a
-//! dequeue waits, unless the head has reached the tail, which means that the queue is empty.
+//! To enqueue, increment the tail counter, and fill the slot whose number is the old value of the
+//! counter. To dequeue, read the slot at the head counter, and increment this counter by
+//! compare-and-set. If a dequeue finds a slot that is not filled yet, it waits until the slot is
+//! filled. However, if the head has reached the tail, the queue is empty, and the dequeue does not
+//! wait.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
@@ -21,7 +23,7 @@ use crate::arena::Arena;
 /// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Takes a slot that is not filled yet for the end of the queue.
+    /// Mistakes a slot that is not filled yet for the end of the queue.
     EmptyAtGap,
 }
 
@@ -68,8 +70,8 @@ impl IQueue {
     pub fn dequeue(&self) -> Option<u64> {
         loop {
             let slot = self.head.load(SeqCst);
-            // The head never passes the tail, so if the tail is at this slot, the head still is, too, and the queue is
-            // empty.
+            // The head never passes the tail. So if the tail is at this slot, the head is still at
+            // this slot, too, and the queue is empty.
             if self.fault != Some(Fault::EmptyAtGap) && self.tail.load(SeqCst) == slot {
                 return None;
             }

@@ -4,10 +4,10 @@
 //! structures* (2013); the `k-stack` of the Scal suite, in which Zhang, Chattopadhyay and Wang, *Round-Up* (2015), algorithm
 //! 3 and table V, found a fault.
 //!
-//! A stack of segments of *K* + 1 slots. To push, fill any free slot of the top segment; if there is none, put a new
-//! segment with the value on top. To pop, empty any filled slot of the top segment; if there is none, remove the
-//! segment, unless it is the lowest one, in which case the stack is empty. Thus a popped value is among the top *K* + 1
-//! values.
+//! Each segment has *K* + 1 slots. To push, fill any free slot of the top segment; if it has no free slot, put a new
+//! segment with the value on top. To pop, empty any filled slot of the top segment; if it has no filled slot, remove
+//! the segment, unless it is the lowest one, in which case the stack is empty. Thus a popped value is among the top
+//! *K* + 1 values.
 //!
 //! A thread that removes a segment announces this first, by a counter in the segment, and then checks again whether the
 //! segment is empty. A thread that fills a slot checks the counter: if no thread is about to remove the segment, the
@@ -29,7 +29,7 @@ use crate::slot::{Item, Slot};
 /// A fault of a stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Reads twice whether a segment is being removed.
+    /// Checks twice whether a segment is being removed. The two answers can differ.
     SecondRead,
 }
 
@@ -98,7 +98,7 @@ impl KStack {
     fn grow(&self, top: Tagged, value: u32) -> bool {
         let new = self.segments.allocate();
         self.segments[new].below.unscheduled().store(top.node, SeqCst);
-        // The choice is below the size, which is a `u32`.
+        // The chosen number is below the size, which is a `u32`.
         self.cells.slot(new, choose(self.cells.size()) as u32).prepare(value);
         self.top.swing(top, Tagged { node: new, tag: top.tag.wrapping_add(1) })
     }
@@ -129,7 +129,7 @@ impl KStack {
         }
     }
 
-    /// Announces the removal of the top segment, and removes it if it is still empty.
+    /// Announces the removal of the top segment, and removes this segment if it is still empty.
     fn try_to_remove(&self, top: Tagged, below: u32) {
         let removers = &self.segments[top.node].removers;
         removers.fetch_add(1, SeqCst);
@@ -140,7 +140,8 @@ impl KStack {
         }
     }
 
-    /// Returns whether a value that this thread has put into a slot stays there. If not, the value is taken back.
+    /// Returns `true` if the value that this thread has put into a slot can stay there, or has
+    /// already been popped. Otherwise, takes the value back and returns `false`.
     fn is_committed(&self, top: Tagged, slot: &Slot, put: Item) -> bool {
         let removers = &self.segments[top.node].removers;
         if slot.load() != put || removers.load(SeqCst) == 0 {
@@ -152,7 +153,7 @@ impl KStack {
         if self.top.load() == top && self.top.swing(top, Tagged { tag: top.tag.wrapping_add(1), ..top }) {
             return true;
         }
-        // If this fails, another thread has popped the value.
+        // If this compare-and-set fails, another thread has already popped the value.
         !slot.replace(put, None)
     }
 }

@@ -10,8 +10,8 @@
 //! choices. Each object is a [`Collection`], so that the paper's small programs, a list of [calls](Call) for each
 //! thread, can run on any of them; [`catalog`] creates objects by name.
 //!
-//! Objects with a relaxed order are judged by equally relaxed [specifications](trueline::spec); the last one in the
-//! table is judged only by quasi linearizability, in programs that remove everything they insert.
+//! Objects with a relaxed order are judged by equally relaxed [specifications](trueline::spec). The object in the last
+//! row of the table is judged only by quasi linearizability, in programs that remove everything they insert.
 //!
 //! | name | made by | paper | fault | specification | expected |
 //! |---|---|---|---|---|---|
@@ -26,7 +26,7 @@
 //! | `quasi-stack-faulty-too-deep` | [`quasi_stack::Fault::TooDeep`] | Round-Up table I, `Quasi Stack b2` | a pop may take a value too far from the top | `stack` | rejected |
 //! | `quasi-priority-queue` | [`QuasiPriorityQueue::new`](quasi_priority_queue::QuasiPriorityQueue::new) | Round-Up table I, `Quasi Priority Queue` | | `k-priority-queue:2` | accepted |
 //! | `sl-queue` | [`SlQueue::new`](sl_queue::SlQueue::new) | | | `queue` | accepted |
-//! | `sl-queue-faulty-no-lock` | [`sl_queue::Fault::NoLock`] | Round-Up table IV, `sl-queue` | a single-threaded list, used by several threads | `queue` | rejected |
+//! | `sl-queue-faulty-no-lock` | [`sl_queue::Fault::NoLock`] | Round-Up table IV, `sl-queue` | a list for a single thread is used by several threads | `queue` | rejected |
 //! | `rd-queue` | [`RdQueue::new`](rd_queue::RdQueue::new) | Round-Up table IV, `rd-queue` | | `displacement-queue:2` | accepted |
 //! | `bk-queue` | [`BkQueue::new`](bk_queue::BkQueue::new) | Round-Up table IV, `bk-queue` | | `k-fifo:2` | accepted |
 //! | `bk-queue-faulty-no-commit` | [`bk_queue::Fault::NoCommit`] | | a value that was inserted too late is not moved | `k-fifo:2` | rejected |

@@ -29,7 +29,7 @@ pub enum Fault {
 struct Entry {
     priority: u64,
     value: u64,
-    /// The number of times that an entry after this one was taken.
+    /// The number of times that an entry further back in the list was taken before this entry.
     overtaken: usize,
 }
 
@@ -45,7 +45,8 @@ struct Entry {
 #[derive(Debug)]
 pub struct QuasiPriorityQueue {
     factor: usize,
-    /// Sorted by priority, the least one first; entries with equal priorities are in the order of their insertion.
+    /// The entries, sorted by priority, the least one first. Entries with equal priorities are in
+    /// the order of their insertion.
     entries: Mutex<Vec<Entry>>,
     fault: Option<Fault>,
 }
@@ -80,7 +81,7 @@ impl QuasiPriorityQueue {
         Some(entries.remove(chosen).value)
     }
 
-    /// Returns how many entries at the front may be taken.
+    /// Returns the number of entries at the front that may be taken.
     fn window(&self, entries: &[Entry]) -> usize {
         let first = self.factor + 1;
         let longest = match self.fault {

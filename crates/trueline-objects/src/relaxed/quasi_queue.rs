@@ -4,13 +4,15 @@
 //! `Quasi Queue` of Zhang, Chattopadhyay and Wang, *Round-Up* (2015), figure 3 and tables I to III, with its faults b1, b2
 //! and b3.
 //!
-//! A linked list of segments of *K* + 1 cells. To enqueue, fill any free cell of the last segment; if there is none,
-//! append a segment. To dequeue, mark any value of the first segment as removed; if all are removed, continue with the
-//! next segment. All values of a segment are enqueued, and dequeued, before any value of the next one: values are out
-//! of order by at most *K* steps.
+//! The queue is a linked list of segments of *K* + 1 cells. To enqueue, fill any free cell of the last segment; if it
+//! has no free cell, append a segment. To dequeue, mark any value of the first segment as removed; if all values are
+//! removed, continue with the next segment. All values of a segment are enqueued, and dequeued, before any value of the
+//! next one: values are out of order by at most *K* steps.
 //!
-//! The queue is empty if no cell of the first segment has a value that is not removed. Because the cells are read one
-//! after the other, the free ones are counted again: if none was filled in between, the queue was empty at some time.
+//! The queue is empty if all values in the first segment are removed, and the segment has free
+//! cells or no next segment. Because the cells are read one after the other, the free cells are
+//! counted again: if their number has not changed, no cell was filled in between, and the queue was
+//! empty at some time.
 //!
 //! | fault | description | example history, for *K* = 2 |
 //! |---|---|---|
@@ -32,7 +34,7 @@ pub enum Fault {
     LongSegments,
     /// Checks whether a value is removed, and marks it as removed in a second step.
     RemovedTwice,
-    /// Takes a free cell for an empty queue.
+    /// Mistakes a free cell for an empty queue.
     EmptyAtGap,
 }
 
@@ -81,14 +83,14 @@ impl QuasiQueue {
     pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
         let fault = fault.into();
         let times = if fault == Some(Fault::LongSegments) { 2 } else { 1 };
-        let size = u32::try_from(times * (factor + 1)).expect("segments are not too long");
+        let size = u32::try_from(times * (factor + 1)).expect("the number of cells must fit in a `u32`");
         let segments = Arena::new();
         let first = segments.allocate();
         let (head, tail) = (AtomicU32::new(first), AtomicU32::new(first));
         Self { size, head, tail, segments, cells: Arena::new(), fault }
     }
 
-    /// Returns the cells of a segment, in a circle that starts at a random cell.
+    /// Returns the cells of a segment in circular order, starting at a random cell.
     fn cells(&self, segment: u32) -> impl Iterator<Item = &Cell> {
         in_a_circle(self.size).map(move |index| self.cells.at((segment - 1) * self.size + index + 1))
     }
@@ -121,7 +123,7 @@ impl QuasiQueue {
             }
             next => next,
         };
-        // If this fails, another thread has swung the tail.
+        // If this compare-and-set fails, another thread has swung the tail.
         let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
     }
 
@@ -139,8 +141,9 @@ impl QuasiQueue {
                 }
             }
             if free > 0 {
-                // Each cell is filled only once, so an equal number of free cells means the same cells. While a cell of
-                // the segment is free, there is no next segment.
+                // Each cell is filled only once, so if the number of free cells has not changed, no
+                // cell has been filled in between. As long as a cell of the segment is free, there
+                // is no next segment.
                 if self.cells(head).filter(|cell| cell.value.load(SeqCst) == 0).count() == free {
                     return None;
                 }
@@ -149,7 +152,7 @@ impl QuasiQueue {
             match self.segments[head].next.load(SeqCst) {
                 NULL => return None,
                 next => {
-                    // If this fails, another thread has swung the head.
+                    // If this compare-and-set fails, another thread has swung the head.
                     let _ = self.head.compare_exchange(head, next, SeqCst, SeqCst);
                 }
             }

@@ -1,13 +1,13 @@
 //! A stack whose faulty versions may pop a value that is not on top.
 //!
-//! The `Quasi Stack` of Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables I to III, with its faults b1 and b2.
-//! In the paper, the correct version is linearizable whatever its factor *K* is; the paper does not describe its
-//! algorithm.
+//! The `Quasi Stack` of Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables I to III, with its
+//! faults b1 and b2. In the paper, the correct version is linearizable for every factor *K*; the
+//! paper does not describe the algorithm.
 //!
-//! Here it is Treiber's stack, except that a node is taken by setting a mark in the node. Any thread unlinks a taken
-//! node once it is on top. Thus a pop could take any node. The correct version takes the node that it has read as the
-//! top: values pushed in the meantime count as pushed after this pop, and no value below can be popped before the mark
-//! is set.
+//! This object is Treiber's stack, except that a node is taken by setting a mark in the node. Any
+//! thread unlinks a taken node once it is on top. Thus a pop could take any node. The correct
+//! version takes the node that it has read as the top: values pushed in the meantime count as
+//! pushed after this pop, and no value below can be popped before the mark is set.
 //!
 //! | fault | description | example history, for *K* = 2 |
 //! |---|---|---|
@@ -22,7 +22,7 @@ use crate::arena::{Arena, NULL};
 /// A fault of a stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Reports an empty stack when another thread was faster.
+    /// Reports an empty stack if another thread has taken the node first.
     EmptyOnConflict,
     /// Takes a value that is too far from the top.
     TooDeep,
@@ -87,7 +87,8 @@ impl QuasiStack {
             }
             let node = &self.nodes[top];
             if node.is_taken.load(SeqCst) {
-                // If this fails, another thread has unlinked the node or pushed one on top of it.
+                // If this compare-and-set fails, another thread has unlinked the node or has pushed
+                // a node on top of it.
                 let _ = self.top.compare_exchange(top, node.below.load(SeqCst), SeqCst, SeqCst);
                 continue;
             }

@@ -4,9 +4,9 @@
 //! `rd-queue` of the Scal suite, tested in Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables IV and V, and figure 4.
 //!
 //! This is Michael and Scott's queue, except that a node is removed by setting a mark in the node. Any thread unlinks a
-//! removed node once it is the first. To dequeue, take any of the first *K* + 1 nodes, whether or not others of them
-//! are removed: the window stays where it is until its first node is removed, so that no value is overtaken more than
-//! *K* times. A thread that has chosen removed nodes a few times takes the first node that is not removed.
+//! removed node once it is the first. To dequeue, take any of the first *K* + 1 nodes, the *window*. Removed nodes in
+//! the window count: the window stays where it is until its first node is removed, so that no value is overtaken more
+//! than *K* times. A thread that has chosen removed nodes a few times takes the first node that is not removed.
 //!
 //! | fault | description | example history, for *K* = 1 |
 //! |---|---|---|
@@ -24,7 +24,7 @@ pub enum Fault {
     SlidingWindow,
 }
 
-/// Number of random choices of a dequeue before it takes the first value.
+/// The number of nodes that a dequeue chooses at random before it takes the first value instead.
 const CHOICES: u32 = 3;
 
 #[derive(Default, Debug)]
@@ -74,7 +74,7 @@ impl RdQueue {
             let tail = self.tail.load(SeqCst);
             let linked = self.nodes[tail].next.compare_exchange(NULL, new, SeqCst, SeqCst);
             let next = linked.map_or_else(|other| other, |_| new);
-            // If this fails, another thread has swung the tail.
+            // If this compare-and-set fails, another thread has swung the tail.
             let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
             if linked.is_ok() {
                 return;
@@ -105,14 +105,14 @@ impl RdQueue {
             if !self.nodes[node].is_removed.load(SeqCst) {
                 return Some(node);
             }
-            // If this fails, another thread has swung the head.
+            // If this compare-and-set fails, another thread has swung the head.
             let _ = self.head.compare_exchange(before, node, SeqCst, SeqCst);
             before = node;
         }
     }
 
-    /// Returns the node this many steps after the first one, or the last node; `None` if no node was linked after the
-    /// head.
+    /// Returns the node that comes `steps` steps after the first node, or the last node if there
+    /// are fewer nodes. Returns `None` if no node is linked after the head.
     fn ahead(&self, steps: usize) -> Option<u32> {
         let counts = |node: u32| self.fault != Some(Fault::SlidingWindow) || !self.nodes[node].is_removed.load(SeqCst);
         let mut node = self.next(self.head.load(SeqCst))?;

@@ -1,11 +1,12 @@
 //! A linked list for a single thread.
 //!
-//! The `sl-queue` of the Scal suite (C. M. Kirsch and others, University of Salzburg), tested in Zhang, Chattopadhyay
-//! and Wang, *Round-Up* (2015), tables IV and V. It is not meant for concurrent use, and the paper shows that it fails
-//! there.
+//! The `sl-queue` of the Scal suite (C. M. Kirsch and others, University of Salzburg), tested in
+//! Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables IV and V. It is not meant for
+//! concurrent use, and the paper shows that it fails when it is used concurrently.
 //!
-//! A linked list whose first node is a dummy. To enqueue, link a node after the last one, and set the tail to it. To
-//! dequeue, read the value of the second node, and set the head to it. The correct version does this under a lock.
+//! The first node of the list is a dummy. To enqueue, link a node after the last one, and set the tail to this node. To
+//! dequeue, read the value of the second node, and set the head to this node. The correct version holds a lock for
+//! each operation.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
@@ -85,7 +86,7 @@ impl SlQueue {
         }
         let next = self.nodes[head].next.load(SeqCst);
         if next == NULL {
-            // This happens only if links were overwritten: the list ends before the tail.
+            // The list ends before the tail. This happens only if links were overwritten.
             return None;
         }
         let value = self.nodes[next].value.load(SeqCst);

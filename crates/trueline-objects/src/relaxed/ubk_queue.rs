@@ -3,14 +3,14 @@
 //! C. M. Kirsch, M. Lippautz and H. Payer, *Fast and scalable, lock-free k-FIFO queues* (2013); the `ubk-queue` of the Scal
 //! suite, tested in Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables IV and V.
 //!
-//! This works like the [queue in a ring](super::bk_queue), except that segments are linked, and new ones are created
-//! when needed. A segment is marked before the head passes it, so that a thread that fills a slot late sees that the
-//! segment has left the queue. A segment may be marked even if the head does not pass it; then late threads use another
-//! segment, which does no harm.
+//! This works like the [queue in a ring](super::bk_queue), except that segments are linked, and new
+//! ones are created when needed. A segment is marked before the head passes it, so that a thread
+//! that fills a slot late sees that the segment has left the queue. A segment may be marked even if
+//! the head does not pass it; then late threads use another segment, which is harmless.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::NoCommit`] | a value that came too late stays where it is | `enqueue(1)` is slow, and the head passes its segment; then `enqueue(1)` returns, and `dequeue` → none |
+//! | [`Fault::NoCommit`] | a value that was inserted too late stays in its slot | `enqueue(1)` is slow, and the head passes its segment; then `enqueue(1)` returns, and `dequeue` → none |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicBool, AtomicU32};
@@ -23,7 +23,7 @@ use crate::slot::{Item, Slot};
 /// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Does not check whether a value came too late.
+    /// Does not check whether a value was inserted too late.
     NoCommit,
 }
 
@@ -113,8 +113,9 @@ impl UbkQueue {
                         return item.value.map(u64::from);
                     }
                 }
-                // The tail never returns to a segment, and it leaves a segment before values are taken from it. So no
-                // value was taken from this segment while it was searched.
+                // The tail never returns to a segment, and it leaves a segment before any value is
+                // taken from the segment. So no value was taken from this segment while it was
+                // searched.
                 None if head.node == tail.node => return None,
                 None => self.advance_head(head),
             }
@@ -131,7 +132,7 @@ impl UbkQueue {
             }
             next => next,
         };
-        // If this fails, another thread has swung the tail.
+        // If this compare-and-set fails, another thread has swung the tail.
         self.tail.swing(tail, Tagged { node: next, tag: tail.tag.wrapping_add(1) });
     }
 
@@ -140,16 +141,19 @@ impl UbkQueue {
         let segment = &self.segments[head.node];
         let next = segment.next.load(SeqCst);
         segment.is_removed.store(true, SeqCst);
-        // If this fails, another thread has swung the head, or has committed a value to the segment.
+        // If this compare-and-set fails, another thread has swung the head, or has committed a
+        // value to the segment.
         self.head.swing(head, Tagged { node: next, tag: head.tag.wrapping_add(1) });
     }
 
-    /// Returns whether a value that this thread has put into a slot stays there. If not, the value is taken back.
+    /// Returns `true` if the value that this thread has put into a slot can stay there, or has
+    /// already been dequeued. Otherwise, takes the value back and returns `false`.
     fn is_committed(&self, segment: u32, slot: &Slot, put: Item) -> bool {
         if self.fault == Some(Fault::NoCommit) || slot.load() != put {
             return true;
         }
-        // Load the head before the mark: if the head has passed the segment by then, the segment is already marked.
+        // Load the head before reading the mark. If the head has already passed the segment when it
+        // is loaded, the segment is marked.
         let head = self.head.load();
         if !self.segments[segment].is_removed.load(SeqCst) {
             if segment != head.node {
@@ -159,7 +163,7 @@ impl UbkQueue {
                 return true;
             }
         }
-        // If this fails, another thread has dequeued the value.
+        // If this compare-and-set fails, another thread has already dequeued the value.
         !slot.replace(put, None)
     }
 }

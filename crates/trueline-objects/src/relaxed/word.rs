@@ -6,7 +6,7 @@
 /// Panics if the value is `u64::MAX`, which does not fit.
 #[track_caller]
 pub(super) fn of(value: u64) -> u64 {
-    value.checked_add(1).expect("the value is below the largest")
+    value.checked_add(1).expect("the value must be below `u64::MAX`")
 }
 
 /// Returns the value of a word, if any.

@@ -8,7 +8,7 @@
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::LateRead`] | A lets the others continue before it has read their names: the next three threads may overwrite them | `sync_b(1)` → (0, 2), `sync_c(2)` → (0, 1); `sync_a(3)`, `sync_b(4)` and `sync_c(5)` arrive; `sync_a(0)` → (4, 5) |
+//! | [`Fault::LateRead`] | thread A lets the other two threads continue before it has read their names: the next three threads may overwrite the names | `sync_b(1)` → (0, 2), `sync_c(2)` → (0, 1); `sync_a(3)`, `sync_b(4)` and `sync_c(5)` arrive; `sync_a(0)` → (4, 5) |
 //! | [`Fault::LostSignal`] | one in fifty signals is lost, at random | no more calls return |
 
 use trueline::primitives::Ordering::SeqCst;
@@ -19,21 +19,23 @@ use super::semaphore::Semaphore;
 /// A fault of the object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// A reads the names when the next three threads may already have arrived.
+    /// Thread A reads the names of its partners when the next three threads may already have
+    /// overwritten them.
     LateRead,
     /// One in fifty signals is lost, at random.
     LostSignal,
 }
 
-/// One in this many signals is lost.
+/// With [`Fault::LostSignal`], one in `SIGNALS` signals is lost.
 const SIGNALS: usize = 50;
 
 #[derive(Debug)]
 struct Kind {
     name: AtomicU64,
-    /// Raised when a thread of this kind may store its name.
+    /// A semaphore that is up while a thread of this kind may store its name.
     clear: Semaphore,
-    /// Raised when the thread may read the names of the others.
+    /// A semaphore that is raised to let the thread of this kind read the names of the other two
+    /// threads.
     signal: Semaphore,
 }
 
@@ -75,7 +77,7 @@ impl Abc {
         Self { a, b, c, fault: fault.into() }
     }
 
-    /// Waits for a B and a C, and returns their names.
+    /// Called by a thread of kind A: waits for threads of kinds B and C, and returns their names.
     pub fn sync_a(&self, me: u64) -> (u64, u64) {
         let Self { a, b, c, fault } = self;
         self.tell(a, me, &b.clear);
@@ -89,7 +91,7 @@ impl Abc {
         names
     }
 
-    /// Waits for an A and a C, and returns their names.
+    /// Called by a thread of kind B: waits for threads of kinds A and C, and returns their names.
     pub fn sync_b(&self, me: u64) -> (u64, u64) {
         let Self { a, b, c, .. } = self;
         self.tell(b, me, &c.clear);
@@ -99,7 +101,7 @@ impl Abc {
         names
     }
 
-    /// Waits for an A and a B, and returns their names.
+    /// Called by a thread of kind C: waits for threads of kinds A and B, and returns their names.
     pub fn sync_c(&self, me: u64) -> (u64, u64) {
         let Self { a, b, c, .. } = self;
         self.tell(c, me, &a.signal);

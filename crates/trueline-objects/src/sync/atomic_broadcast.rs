@@ -8,20 +8,20 @@
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::NoRounds`] | the sender does not check whether the slot is filled: two sends may take part in the same round | `send(1)` and `send(2)` return; one receive returns 2, and not all receives return 1; a later round never ends, because a send is missing |
+//! | [`Fault::NoRounds`] | the sender does not check whether the slot is filled: two sends may take part in the same round | `send(1)` and `send(2)` return; at least one receive returns 2 instead of 1; a later round never ends, because a send is missing |
 
 use trueline::primitives::{Condvar, Mutex};
 
 /// A fault of a broadcast.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// A send may overwrite the value of another.
+    /// A send may overwrite the value of another send.
     NoRounds,
 }
 
 #[derive(Default, Debug)]
 struct State {
-    /// Number of receivers that have arrived and not left.
+    /// The number of receivers that have arrived but have not left yet.
     inside: usize,
     filled: bool,
     value: u64,
@@ -53,7 +53,7 @@ pub struct AtomicBroadcast {
 }
 
 impl AtomicBroadcast {
-    /// Creates a broadcast to this many receivers, at least one.
+    /// Creates a broadcast to `receivers` receivers. A number of 0 is treated as 1.
     pub fn new(receivers: usize) -> Self {
         Self::faulty(receivers, None)
     }

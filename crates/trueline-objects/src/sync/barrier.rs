@@ -3,16 +3,16 @@
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1, 9 and 10. A fixed number of
 //! threads synchronize: no thread leaves before all have arrived.
 //!
-//! [`Barrier`] counts, in two phases: threads arrive until all are present, and then leave until none is present; no
-//! thread arrives while others leave.
+//! [`Barrier`] counts threads, in two phases: threads arrive until all are present, and then leave until none is
+//! present; no thread arrives while others leave.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::ReturnsAtOnce`] | does not wait for other threads | `sync(0)` returns although no other call was made |
-//! | [`Fault::NoRounds`] | the barrier is opened by the last thread and never closed again | all threads arrive and leave; `sync(0)` returns although no other call was made since |
-//! | [`Fault::NoInitialWait`] | a thread that has left may arrive again while others leave, is counted among them, and leaves with them | all threads arrive; `sync(0)` returns, and so does the next `sync(0)`; then the others wait for thread 0 forever |
+//! | [`Fault::NoRounds`] | the barrier is opened by the last thread and never closed again | all threads arrive and leave; after that, `sync(0)` returns although no other call was made |
+//! | [`Fault::NoInitialWait`] | a thread that has left may arrive again while others are still leaving; it is then counted as one of them, and leaves with them | all threads arrive; `sync(0)` returns, and so does the next `sync(0)`; then the others wait for thread 0 forever |
 //! | [`Fault::BareWait`] | does not check the condition after waking up | `sync(0)` returns before all have arrived, but only with [spurious](trueline::primitives::Chaos) wake-ups |
-//! | [`Fault::NotifyOne`] | the last thread wakes only one other | all threads arrive; only two calls return |
+//! | [`Fault::NotifyOne`] | the last thread wakes only one other thread | all threads arrive; only two calls return |
 //!
 //! [`TreeBarrier`] and [`CombiningBarrier`] are trees of [signals](super::signal): a thread waits for both its
 //! children, signals to its parent and waits for it, and then lets its children continue.
@@ -26,21 +26,21 @@ use super::signal::{self, Signal};
 /// A fault of a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Does not wait for other threads.
+    /// A thread does not wait for other threads.
     ReturnsAtOnce,
-    /// Opens once and never closes again.
+    /// The barrier opens once and never closes again.
     NoRounds,
-    /// Lets threads arrive while others leave.
+    /// Threads may arrive while others are still leaving.
     NoInitialWait,
-    /// Waits without a loop.
+    /// A thread that wakes up does not check whether all threads have arrived.
     BareWait,
-    /// Wakes one waiting thread instead of all.
+    /// The last thread wakes one waiting thread instead of all.
     NotifyOne,
 }
 
 #[derive(Default, Debug)]
 struct State {
-    /// Number of threads that have arrived and not left.
+    /// The number of threads that have arrived but have not left yet.
     inside: usize,
     leaving: bool,
 }
@@ -77,7 +77,7 @@ impl Barrier {
     /// Waits for all other threads.
     ///
     /// # Panics
-    /// Panics if there is no such thread.
+    /// Panics if `me` is not less than the number of threads.
     pub fn sync(&self, me: usize) {
         assert!(me < self.threads, "thread {me} is out of range: the barrier has {} threads", self.threads);
         let monitor = &self.monitor;
@@ -130,7 +130,8 @@ fn children(me: usize, threads: usize) -> impl Iterator<Item = usize> {
 /// ```
 #[derive(Debug)]
 pub struct TreeBarrier {
-    /// The signal between each thread and its parent, by the number of the thread; the first one is not used.
+    /// For each thread, the signal between the thread and its parent. Thread 0 has no parent, so
+    /// its signal is not used.
     signals: Box<[Signal]>,
 }
 
@@ -140,8 +141,9 @@ impl TreeBarrier {
         Self::faulty(threads, None)
     }
 
-    /// Creates a barrier whose signals have a fault, so that threads leave before all have arrived, and others may wait
-    /// for them later; `None` creates a correct one.
+    /// Creates a barrier whose signals have a fault; `None` creates a correct barrier. With a
+    /// fault, threads may leave before all have arrived, and threads that arrive later may wait
+    /// forever.
     pub fn faulty(threads: usize, fault: impl Into<Option<signal::Fault>>) -> Self {
         let fault = fault.into();
         Self { signals: (0..threads).map(|_| Signal::faulty(fault)).collect() }
@@ -150,7 +152,7 @@ impl TreeBarrier {
     /// Waits for all other threads.
     ///
     /// # Panics
-    /// Panics if there is no such thread.
+    /// Panics if `me` is not less than the number of threads.
     pub fn sync(&self, me: usize) {
         let threads = self.signals.len();
         assert!(me < threads, "thread {me} is out of range: the barrier has {threads} threads");
@@ -168,9 +170,9 @@ impl TreeBarrier {
 
 /// A [tree barrier](TreeBarrier) that combines a value of each thread, and returns the result to all threads.
 ///
-/// Values are combined in the order of the tree: the thread's own value, then those of its first child's subtree, then
-/// those of its second child's subtree. This is not the order of the thread numbers, which matters if the function is
-/// not commutative.
+/// Values are combined in the order of the tree: the thread's own value, then those of its first
+/// child's subtree, then those of its second child's subtree. This order differs from the order of
+/// the thread numbers. The difference matters if the function is not commutative.
 ///
 /// ```
 /// use trueline_objects::sync::barrier::CombiningBarrier;
@@ -187,7 +189,7 @@ pub struct CombiningBarrier {
     combine: fn(u64, u64) -> u64,
 }
 
-/// The connection of a thread and its parent. The signal orders the accesses to the values.
+/// The connection between a thread and its parent. The signal orders the accesses to the values.
 #[derive(Default, Debug)]
 struct Link {
     signal: Signal,
@@ -204,7 +206,7 @@ impl CombiningBarrier {
     /// Waits for all other threads, and returns the combined values of all threads.
     ///
     /// # Panics
-    /// Panics if there is no such thread.
+    /// Panics if `me` is not less than the number of threads.
     pub fn sync(&self, me: usize, value: u64) -> u64 {
         let threads = self.links.len();
         assert!(me < threads, "thread {me} is out of range: the barrier has {threads} threads");

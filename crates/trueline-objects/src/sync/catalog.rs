@@ -1,9 +1,10 @@
 //! The objects of this module by name, each with a test of its correctness.
 //!
-//! The tests call the objects as in the paper: 4 threads with 4 calls each, or 8 threads with one call each where two
-//! threads of the same kind synchronize (exchangers). Objects at which three threads must arrive together, or whose
-//! fault needs three threads, are tested with 12 threads, because this finds faults much sooner. To judge results,
-//! threads make calls that can all return; to find calls that get stuck although they should return, threads make
+//! The tests call the objects as in the paper: 4 threads make 4 calls each. For exchangers, where
+//! two threads of the same kind synchronize, 8 threads make one call each. Objects at which three
+//! threads must arrive together, or whose fault needs three threads, are tested with 12 threads,
+//! because this finds faults much sooner. Most tests check results: their threads make calls that
+//! can all return. Other tests look for calls that should return but get stuck: their threads make
 //! arbitrary calls ([`Settings::progress`]).
 
 use std::time::Duration;
@@ -29,16 +30,16 @@ use super::timeout_exchanger::{self, TimeoutExchanger};
 use super::two_families::{self, TwoFamilies};
 use crate::catalog::{EITHER, Entry, REJECTED, STUCK, Settings};
 
-/// Default number of threads.
+/// The default number of threads.
 const THREADS: u32 = 4;
-/// Number of calls that each thread makes.
+/// The number of calls that each thread makes.
 const CALLS: u32 = 4;
-/// Threads yield at one in this many schedule points: without such disturbance, threads that wait for each other rarely
-/// meet other threads in between.
+/// Threads yield at one in `CHAOS` schedule points. Without these yields, other threads rarely
+/// interfere with two threads that wait for each other.
 const CHAOS: u32 = 16;
-/// Default number of values to draw from.
+/// The default number of different values in calls.
 const VALUES: u64 = 100;
-/// Timeout of the calls that can time out.
+/// The timeout of the calls that can time out.
 const TIMEOUT: Duration = Duration::from_millis(1);
 
 /// All objects that synchronize threads.
@@ -56,7 +57,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("sync-channel-faulty-wrong-condition", "sync-channel", |settings| {
         channel(&settings.stuck(), || SyncChannel::faulty(channel::Fault::WrongCondition))
     })
-    .fault("the sender wakes senders", STUCK),
+    .fault("the sender wakes other senders instead of receivers", STUCK),
     Entry::synchronizing("filter-channel", "filter-channel", |settings| filter_channel(settings, FilterChannel::new))
         .paper("§2.1, §9"),
     Entry::synchronizing("filter-channel-faulty-no-filter", "filter-channel", |settings| {
@@ -70,7 +71,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("filter-channel-faulty-two-states", "filter-channel", |settings| {
         filter_channel(&settings.stuck(), || FilterChannel::faulty(filter_channel::Fault::TwoStates))
     })
-    .fault("an unwanted value blocks the slot, which is freed before its sender has left", STUCK),
+    .fault("an unwanted value blocks the slot; also, the slot is freed before its sender has left", STUCK),
     Entry::synchronizing("men-women", "men-women", |settings| men_women(settings, MenWomen::new)).paper("§9"),
     Entry::synchronizing("men-women-faulty-two-slots", "men-women", |settings| {
         men_women(settings, || MenWomen::faulty(men_women::Fault::TwoSlots))
@@ -83,7 +84,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("men-women-faulty-notify-one", "men-women", |settings| {
         men_women(&settings.stuck(), || MenWomen::faulty(men_women::Fault::NotifyOne))
     })
-    .fault("wakes one thread, which may wait for something else", STUCK),
+    .fault("wakes one thread, which may be waiting for something else", STUCK),
     Entry::synchronizing("exchanger", "exchanger", |settings| exchanger(settings, Exchanger::new)).paper("§1, §9"),
     Entry::synchronizing("exchanger-faulty-no-third-stage", "exchanger", |settings| {
         exchanger(settings, || Exchanger::faulty(exchanger::Fault::NoThirdStage))
@@ -122,7 +123,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     .fault("a thread that finds no partner lets others search before it waits", STUCK),
     Entry::synchronizing("abc", "abc", |settings| abc(settings, Abc::new)).paper("§9"),
     Entry::synchronizing("abc-faulty-late-read", "abc", |settings| abc(settings, || Abc::faulty(abc::Fault::LateRead)))
-        .fault("A reads the names when the next group may have overwritten them", REJECTED),
+        .fault("thread A reads the names when the next group may already have overwritten them", REJECTED),
     Entry::synchronizing("abc-faulty-lost-signal", "abc", |settings| {
         abc(&settings.stuck(), || Abc::faulty(abc::Fault::LostSignal))
     })
@@ -146,7 +147,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("barrier-faulty-bare-wait", "barrier:4", |settings| {
         faulty_barrier(settings, barrier::Fault::BareWait)
     })
-    .fault("waits without a loop; shows only with spurious wake-ups", EITHER),
+    .fault("waits without a loop; the fault shows only with spurious wake-ups", EITHER),
     Entry::synchronizing("barrier-faulty-notify-one", "barrier:4", |settings| {
         faulty_barrier(&settings.stuck(), barrier::Fault::NotifyOne)
     })
@@ -207,7 +208,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronizing("closeable-channel-faulty-old-library", "closeable-channel", |settings| {
         closeable_channel(settings, || CloseableChannel::faulty(closeable_channel::Fault::OldLibrary))
     })
-    .fault("a send fails although its value was received, with three conditions", REJECTED),
+    .fault("with three condition variables, a send fails although its value was received", REJECTED),
     Entry::synchronizing("terminating-queue", "terminating-queue:4", |settings| {
         terminating_queue(settings, TerminatingQueue::new)
     })
@@ -237,7 +238,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
 ];
 
 impl Settings {
-    /// Returns these settings for an object that gets stuck.
+    /// Returns a copy of these settings with which a test also finds calls that get stuck.
     fn stuck(&self) -> Self {
         Self { progress: true, ..*self }
     }
@@ -251,13 +252,15 @@ impl Settings {
     }
 }
 
-/// Sets the number of calls and the amount of chaos that most objects use.
+/// Sets the number of calls, and how often threads yield, to the values that most objects use.
 fn sized(plan: Plan, threads: u32) -> Plan {
     plan.threads(threads).calls(CALLS).chaos(CHAOS)
 }
 
-/// A worker for two kinds of calls that need each other: with [`Settings::progress`], each call is chosen at random;
-/// otherwise, both kinds are called equally often.
+/// Returns the behavior of threads that make two kinds of calls, where each call needs a call of
+/// the other kind. With [`Settings::progress`], each thread makes random calls of both kinds.
+/// Otherwise, the two threads of a pair make calls of different kinds, and a thread without a
+/// partner makes none.
 fn in_pairs(
     settings: &Settings,
     first: impl Fn(&mut Worker<'_>) + Send + Sync + 'static,
@@ -313,7 +316,8 @@ fn filter_channel(settings: &Settings, make: impl Fn() -> FilterChannel + Send +
         })
         .may_block()
         .worker(move |worker| {
-            // Without `progress`, one pair of threads uses even values, the next pair odd values.
+            // Without `progress`, every second pair of threads uses only even values, and the other
+            // pairs use only odd values.
             let has_partner = (worker.thread() ^ 1) < worker.threads();
             for _ in 0..worker.operations() {
                 let (is_sender, parity) = if progress {
@@ -352,7 +356,8 @@ fn men_women(settings: &Settings, make: impl Fn() -> MenWomen + Send + Sync + 's
     sized(test.into_plan(), settings.parties(THREADS))
 }
 
-/// A thread without a partner would wait forever, so an even number of threads make one call each.
+/// The test of exchangers. A thread without a partner would wait forever, so an even number of threads make one call
+/// each.
 fn exchanger(settings: &Settings, make: impl Fn() -> Exchanger + Send + Sync + 'static) -> Plan {
     let (values, progress) = (settings.most_values(), settings.progress);
     trueline::test(make)
@@ -395,7 +400,7 @@ fn counter_channel(settings: &Settings, make: impl Fn() -> CounterChannel + Send
     sized(test.into_plan(), settings.parties(THREADS))
 }
 
-/// Each member meets all members of the other family, which has the same size.
+/// The test of two families. Each member meets all members of the other family, which has the same size.
 fn two_families(settings: &Settings, make: impl Fn(usize, usize) -> TwoFamilies + Send + Sync + 'static) -> Plan {
     let (half, progress) = (settings.parties(THREADS).div_ceil(2), settings.progress);
     let members = half as usize;
@@ -415,7 +420,7 @@ fn two_families(settings: &Settings, make: impl Fn(usize, usize) -> TwoFamilies 
     sized(test.into_plan(), 2 * half)
 }
 
-/// Each member meets all others.
+/// The test of one family. Each member meets all others.
 fn one_family(settings: &Settings, make: impl Fn(usize) -> OneFamily + Send + Sync + 'static) -> Plan {
     let (members, progress) = (settings.parties(THREADS), settings.progress);
     trueline::test(move || make(members as usize))
@@ -579,8 +584,8 @@ fn closeable_channel(settings: &Settings, make: impl Fn() -> CloseableChannel + 
     sized(test.into_plan(), settings.parties(THREADS))
 }
 
-/// Half of the threads only dequeue; the others dequeue or enqueue. A thread ends when a dequeue reports that all
-/// threads wait.
+/// The test of terminating queues. Half of the threads only dequeue; the others dequeue or enqueue. A thread ends when
+/// a dequeue reports that all threads wait.
 fn terminating_queue(settings: &Settings, make: impl Fn(usize) -> TerminatingQueue + Send + Sync + 'static) -> Plan {
     let workers = settings.parties(THREADS);
     let values = settings.values.unwrap_or(20).max(1);
@@ -593,7 +598,8 @@ fn terminating_queue(settings: &Settings, make: impl Fn(usize) -> TerminatingQue
     sized(test.into_plan(), workers)
 }
 
-/// Like [`terminating_queue()`], with a queue for each thread.
+/// The test of terminating queues with one queue for each thread. The threads make the same calls
+/// as in [`terminating_queue()`].
 fn terminating_queues(settings: &Settings) -> Plan {
     let workers = settings.parties(THREADS);
     let values = settings.values.unwrap_or(20).max(1);
@@ -620,7 +626,7 @@ fn until_all_wait(worker: &mut Worker<'_>, values: u64) {
     }
 }
 
-/// The first thread sends, the others receive.
+/// The test of broadcasts. The first thread sends, the others receive.
 fn broadcast(settings: &Settings, make: impl Fn(usize) -> AtomicBroadcast + Send + Sync + 'static) -> Plan {
     let (receivers, values) = (settings.parties(THREADS).max(2) - 1, settings.most_values());
     let progress = settings.progress;
@@ -644,7 +650,7 @@ fn broadcast(settings: &Settings, make: impl Fn(usize) -> AtomicBroadcast + Send
     sized(test.into_plan(), receivers + 1)
 }
 
-/// The first thread is the child, the second its parent; further threads would not take part.
+/// The test of signals. The first thread is the child, the second its parent; further threads would make no calls.
 fn signal(settings: &Settings, make: impl Fn() -> Signal + Send + Sync + 'static) -> Plan {
     let progress = settings.progress;
     let test = trueline::test(make)

@@ -3,14 +3,14 @@
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. A `send(x)` and a `receive`
 //! that overlap synchronize, and the `receive` returns `x`.
 //!
-//! The slot is free, filled or emptied. A sender waits until it is free, fills it, waits until a receiver has emptied
-//! it, and only then frees it, so that no other sender can interfere.
+//! The channel has one slot, which is free, filled or emptied. A sender waits until the slot is free, fills it, waits
+//! until a receiver has emptied it, and only then frees it, so that no other sender can interfere.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::NoWait`] | the sender fills the slot and returns | `send(3)` returns; then `receive` → 3 |
-//! | [`Fault::TwoStates`] | the receiver frees the slot, and the sender waits for that: another sender may fill the slot first, and the first sender takes the new value for its own | `send(1)` and `receive` → 1 synchronize; `send(2)` arrives; `send(1)` does not return unless there is another `receive` |
-//! | [`Fault::WrongCondition`] | the sender wakes senders instead of receivers | `receive`; then `send(1)`; neither returns |
+//! | [`Fault::TwoStates`] | the receiver frees the slot, and the sender waits until the slot is free: another sender may fill the slot first, and the first sender mistakes the new value for its own | `send(1)` and `receive` → 1 synchronize; `send(2)` arrives; `send(1)` does not return unless there is another `receive` |
+//! | [`Fault::WrongCondition`] | the sender wakes other senders instead of receivers | `receive`; then `send(1)`; neither returns |
 
 use trueline::primitives::{Condvar, Mutex, MutexGuard};
 
@@ -54,9 +54,9 @@ pub(super) struct State {
 #[derive(Default, Debug)]
 pub struct SyncChannel {
     state: Mutex<State>,
-    /// Senders wait here.
+    /// Senders wait on this condition variable.
     not_filled: Condvar,
-    /// Receivers wait here.
+    /// Receivers wait on this condition variable.
     filled: Condvar,
     fault: Option<Fault>,
 }

@@ -37,19 +37,19 @@ struct State {
 #[derive(Default, Debug)]
 struct Old {
     state: Mutex<OldState>,
-    /// Senders wait here for the slot.
+    /// Senders wait on this condition variable until the slot is free.
     slot_free: Condvar,
-    /// Receivers wait here.
+    /// Receivers wait on this condition variable.
     slot_filled: Condvar,
-    /// Senders wait here for a receiver.
+    /// Senders wait on this condition variable until a receiver has taken their value.
     go_on: Condvar,
 }
 
 #[derive(Default, Debug)]
 struct OldState {
     slot: Option<u64>,
-    /// The number of times that the slot was filled and emptied, so that a sender knows when its own value was
-    /// received.
+    /// The number of times that the slot was filled. A sender compares it with `emptied`, the
+    /// number of times that the slot was emptied, to determine when its own value was received.
     filled: u64,
     emptied: u64,
     closed: bool,
@@ -128,7 +128,8 @@ impl CloseableChannel {
         Self { means }
     }
 
-    /// Waits for a receiver and passes the value to it; returns `false` if the channel is closed before that.
+    /// Waits for a receiver and passes the value to it. Returns `false` if the channel is closed
+    /// before a receiver takes the value.
     pub fn send(&self, value: u64) -> bool {
         let (monitor, closed_first) = match &self.means {
             Means::Stages { monitor, closed_first } => (monitor, *closed_first),
@@ -148,7 +149,8 @@ impl CloseableChannel {
         is_received && !(closed_first && state.closed)
     }
 
-    /// Waits for a sender and returns its value, or returns `None` if the channel is closed before that.
+    /// Waits for a sender and returns its value. Returns `None` if the channel is closed before a
+    /// sender arrives.
     pub fn receive(&self) -> Option<u64> {
         let monitor = match &self.means {
             Means::Stages { monitor, .. } => monitor,

@@ -3,14 +3,14 @@
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. A `send(x)` and a `receive`
 //! synchronize; the `receive` returns `x`, and both return the number of this synchronization.
 //!
-//! This works like a [synchronous channel](super::channel). The sender counts when it fills the slot, so that the
-//! number is stored with the value.
+//! This works like a [synchronous channel](super::channel). The sender increments the count when it
+//! fills the slot, so that the count is stored together with the value.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::LateNumber`] | the receiver frees the slot, and the sender reads the count only when it wakes up | two calls of `send` return 2 |
 //! | [`Fault::EarlyNumber`] | the sender takes its number before it waits for the slot, and another sender may overtake it | `send(1)` waits; `send(2)` → 2 and `receive` → (2, 2) return; later, `send(1)` → 1 and `receive` → (1, 1) |
-//! | [`Fault::TwoStates`] | the numbers are correct, but the receiver frees the slot, and the sender waits for that: another sender may fill the slot first | `send(1)` and `receive` → (1, 1) synchronize; `send(2)` arrives; `send(1)` does not return unless there is another `receive` |
+//! | [`Fault::TwoStates`] | the numbers are correct, but the receiver frees the slot, and the sender waits until the slot is free: another sender may fill the slot first | `send(1)` and `receive` → (1, 1) synchronize; `send(2)` arrives; `send(1)` does not return unless there is another `receive` |
 
 use super::channel::Slot;
 use super::monitor::Monitor;
@@ -32,7 +32,7 @@ struct State {
     value: u64,
     /// The number that is stored with the value.
     number: u64,
-    /// The number of times that the slot was filled; for [`Fault::EarlyNumber`], the number of numbers that were taken.
+    /// The number of times that the slot was filled; for [`Fault::EarlyNumber`], the last number that a sender took.
     filled: u64,
     /// The number of times that the slot was emptied, which is the number of synchronizations.
     emptied: u64,

@@ -15,16 +15,16 @@ use super::monitor::Monitor;
 /// A fault of a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Lets threads arrive while others leave.
+    /// Threads may arrive while others are still leaving.
     NoInitialWait,
 }
 
 #[derive(Debug)]
 struct State {
     is_enrolled: Box<[bool]>,
-    /// Number of enrolled threads.
+    /// The number of enrolled threads.
     enrolled: usize,
-    /// Number of threads that have arrived and not left.
+    /// The number of threads that have arrived but have not left yet.
     inside: usize,
     leaving: bool,
 }
@@ -68,7 +68,7 @@ impl EnrollableBarrier {
     /// Enrolls a thread.
     ///
     /// # Panics
-    /// Panics if there is no such thread, or if it is already enrolled.
+    /// Panics if `me` is not less than the number of threads, or if the thread is already enrolled.
     pub fn enrol(&self, me: usize) {
         let mut state = self.monitor.enter();
         let before = std::mem::replace(&mut state.is_enrolled[me], true);
@@ -79,14 +79,15 @@ impl EnrollableBarrier {
     /// Removes a thread from the barrier.
     ///
     /// # Panics
-    /// Panics if there is no such thread, or if it is not enrolled.
+    /// Panics if `me` is not less than the number of threads, or if the thread is not enrolled.
     pub fn resign(&self, me: usize) {
         let mut state = self.monitor.enter();
         let before = std::mem::replace(&mut state.is_enrolled[me], false);
         assert!(before, "thread {me} is not enrolled");
         state.enrolled -= 1;
         if state.inside > 0 && state.inside == state.enrolled {
-            // Either the other threads only waited for this one, or they are already leaving; then nothing changes.
+            // Either the other threads were waiting only for this thread, and leave now; or they
+            // are already leaving, and nothing changes.
             state.leaving = true;
             self.monitor.notify_all();
         }
@@ -95,7 +96,7 @@ impl EnrollableBarrier {
     /// Waits for all other enrolled threads.
     ///
     /// # Panics
-    /// Panics if there is no such thread, or if it is not enrolled.
+    /// Panics if `me` is not less than the number of threads, or if the thread is not enrolled.
     pub fn sync(&self, me: usize) {
         let monitor = &self.monitor;
         let mut state = monitor.enter();

@@ -1,21 +1,21 @@
 //! Exchangers.
 //!
-//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. Two calls of `exchange`
-//! synchronize, and each returns the value of the other.
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. Two
+//! calls of `exchange` synchronize, and each call returns the value of the other call.
 //!
-//! The first thread stores its value; the second takes it and stores its own; the first takes that, and makes room for
-//! the next pair.
+//! The first thread stores its value. The second thread takes this value, and stores its own. The
+//! first thread takes the second thread's value, and makes room for the next pair.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::NoThirdStage`] | the second thread makes room: a third may store its value before the first has taken that of the second | the paper's figure 8: `exchange(13)` → 58, `exchange(70)` → 13, `exchange(76)` → 58, `exchange(58)` → 76 |
+//! | [`Fault::NoThirdStage`] | the second thread makes room for the next pair: a third thread may store its value before the first thread has taken the second thread's value | the paper's figure 8: `exchange(13)` → 58, `exchange(70)` → 13, `exchange(76)` → 58, `exchange(58)` → 76 |
 
 use super::monitor::Monitor;
 
 /// A fault of an exchanger.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// The slot becomes free before the first thread has taken its value.
+    /// The slot becomes free before the first thread has taken the second thread's value.
     NoThirdStage,
 }
 

@@ -3,14 +3,14 @@
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 2.1 and 9. A `send(x)` and a
 //! `receive(p)` synchronize if `p` accepts `x`.
 //!
-//! A thread that finds no partner enters a queue and sleeps; a thread that finds one removes it from its queue, passes
-//! the value on, and wakes it.
+//! A thread that finds no partner enters a queue and sleeps; a thread that finds a partner removes it from the
+//! partner's queue, passes the value, and wakes the partner.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::NoFilter`] | the filter of the receiver is ignored | `send(3)` and `receive(even)` → 3 |
 //! | [`Fault::OneSlot`] | all senders share the slot of a [synchronous channel](super::channel): a sender whose value is not accepted blocks the others | `send(1)`, `send(2)`, `receive(even)`; none returns |
-//! | [`Fault::TwoStates`] | like `OneSlot`, and the receiver frees the slot, so that another sender may fill it before the first one has returned | as for `OneSlot`; or `send(1)` and `receive(odd)` → 1 synchronize, `send(2)` arrives, and `send(1)` does not return |
+//! | [`Fault::TwoStates`] | like `OneSlot`; in addition, the receiver frees the slot, so that another sender may fill it before the first one has returned | as for `OneSlot`; or `send(1)` and `receive(odd)` → 1 synchronize, `send(2)` arrives, and `send(1)` does not return |
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ use super::semaphore::Semaphore;
 pub enum Fault {
     /// A receiver gets a value that it does not accept.
     NoFilter,
-    /// A sender whose value is not accepted blocks the others.
+    /// A sender whose value is not accepted blocks the other senders.
     OneSlot,
-    /// Like `OneSlot`, and the slot becomes free before its sender has returned.
+    /// Like `OneSlot`; in addition, the slot becomes free before its sender has returned.
     TwoStates,
 }
 
@@ -88,7 +88,7 @@ enum Slot {
 enum Means {
     /// `filters` is true if the filters of receivers are respected.
     Queues { queues: Mutex<Queues>, filters: bool },
-    /// `sender_frees` is true if the sender frees the slot, instead of the receiver.
+    /// `sender_frees` is true if the sender frees the slot, and false if the receiver does.
     Slot { slot: Monitor<Slot>, sender_frees: bool },
 }
 

@@ -3,12 +3,12 @@
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. Each thread is a man or a woman
 //! and pairs up with a thread of the other kind; each passes its name, and receives the name of its partner.
 //!
-//! This happens in stages: a man arrives and stores his name; a woman reads it, and stores hers; the man reads that,
-//! and makes room for the next man.
+//! This happens in stages: a man arrives and stores his name; a woman reads his name, and stores
+//! her own; the man reads her name, and makes room for the next man.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::TwoSlots`] | each thread stores its name in one slot and takes the name in the other one, regardless of whose it is | man 1 arrives and waits; woman 1 → man 1; man 2 → woman 1; woman 2 → man 2; man 1 → woman 2 |
+//! | [`Fault::TwoSlots`] | each thread stores its name in one slot and takes the name in the other one, regardless of which thread stored it | man 1 arrives and waits; woman 1 → man 1; man 2 → woman 1; woman 2 → man 2; man 1 → woman 2 |
 //! | [`Fault::Crosswise`] | the fault of `TwoSlots` with semaphores: a man lets in the next woman, and a woman the next man, who may take the signal that the first man is waiting for | as for `TwoSlots` |
 //! | [`Fault::NotifyOne`] | wakes only one waiting thread, which may be waiting for something else | a man and a woman do not return |
 
@@ -21,11 +21,12 @@ use super::semaphore::Semaphore;
 /// A fault of the object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Uses two slots, without rounds.
+    /// Uses two slots, so that a thread may take the name that was left for an earlier thread.
     TwoSlots,
-    /// Uses two semaphores for entry, each raised by the other side.
+    /// Uses two semaphores: women raise one to let a man enter, and men raise the other to let a
+    /// woman enter.
     Crosswise,
-    /// Wakes one waiting thread instead of all.
+    /// A thread wakes one waiting thread instead of all.
     NotifyOne,
 }
 
@@ -50,13 +51,13 @@ struct Slots {
     her: Option<u64>,
 }
 
-/// One side of [`Fault::Crosswise`].
+/// One side of [`Fault::Crosswise`]: the men, or the women.
 #[derive(Debug)]
 struct Side {
-    /// Raised when a thread of this side may enter.
+    /// A semaphore that is raised to let a thread of this side enter.
     entry: Semaphore,
     name: AtomicU64,
-    /// Raised when the name is stored.
+    /// A semaphore that is raised when the name is stored.
     named: Semaphore,
 }
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use trueline::primitives::{Condvar, Mutex, MutexGuard};
 
-/// A state protected by a lock, and one condition variable on which all threads wait, whatever they wait for.
+/// A state protected by a lock, and one condition variable on which all threads wait, no matter
+/// which condition they wait for.
 #[derive(Default, Debug)]
 pub(super) struct Monitor<S> {
     state: Mutex<S>,
@@ -20,7 +21,7 @@ impl<S> Monitor<S> {
         self.state.lock()
     }
 
-    /// Enters, and waits until `condition` holds.
+    /// Enters the monitor, and waits until `condition` holds.
     pub(super) fn enter_when(&self, condition: impl FnMut(&S) -> bool) -> MutexGuard<'_, S> {
         self.wait_until(self.enter(), condition)
     }
@@ -34,7 +35,8 @@ impl<S> Monitor<S> {
         self.changed.wait_while(guard, |state| !condition(state))
     }
 
-    /// Waits until `condition` holds or the timeout expires. The caller must check which is the case.
+    /// Waits until `condition` holds or the timeout expires. The caller must check whether
+    /// `condition` holds.
     pub(super) fn wait_for<'m>(
         &self,
         guard: MutexGuard<'m, S>,

@@ -1,11 +1,13 @@
 //! One family whose members meet.
 //!
-//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. Each thread synchronizes with each
-//! other thread once, and receives its number. A thread must call at most as often as there are other threads: once it
-//! has met all of them, a further call waits forever. A call may wait forever even earlier, if all threads that still
-//! call have already met this one.
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. Each thread
+//! synchronizes once with each other thread, and receives the number of that thread. A thread
+//! should make at most one call for each other thread: after it has met all of them, a further call
+//! waits forever. A call may wait forever even earlier, if all threads that still make calls have
+//! already met this thread.
 //!
-//! This works like [two families](super::two_families), except that each thread belongs to both.
+//! This works like [two families](super::two_families), except that each thread belongs to both
+//! families.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
@@ -44,10 +46,10 @@ impl OneFamily {
         Self { pairs: Pairs::new(members, fault.into()), members }
     }
 
-    /// Waits for a thread that this one has not met, and returns its number.
+    /// Waits for a thread that thread `me` has not met, and returns the number of that thread.
     ///
     /// # Panics
-    /// Panics if there is no such thread in the family.
+    /// Panics if `me` is not less than the number of members.
     pub fn sync(&self, me: usize) -> usize {
         assert!(me < self.members, "member {me} is out of range: the family has {} members", self.members);
         // A thread never meets itself, because it is not marked as waiting while it searches.

@@ -10,25 +10,28 @@ use super::semaphore::Semaphore;
 /// A fault of the object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// A thread that is woken passes the baton on before it reads the name of its partner.
+    /// A thread that is woken allows other threads to change the state before it has read the
+    /// number of its partner.
     LateRead,
-    /// A thread that finds no partner releases the baton before it announces that it waits.
+    /// A thread that finds no partner allows other threads to search before it announces that it
+    /// waits.
     EarlyLook,
 }
 
 /// Waiting threads, and the pairs that have met.
 ///
-/// A semaphore protects the state instead of a lock: a thread that finds a partner wakes it and hands the semaphore
-/// over to it, like a baton, so that no other thread can interfere. Accesses to the protected state are not schedule
-/// points.
+/// A semaphore, the *baton*, protects the state instead of a lock. A thread that finds a partner
+/// wakes the partner without raising the semaphore. The partner raises it later, so that no other
+/// thread can interfere. Accesses to the protected state are not schedule points.
 #[derive(Debug)]
 pub(super) struct Pairs {
     baton: Semaphore,
     threads: Box<[Thread]>,
-    /// Whether two threads have met, at index `thread * threads + other`, stored for both orders of the two.
+    /// For each pair of threads, whether they have met. The entry of a pair is stored twice, at
+    /// `first * threads + second` and at `second * threads + first`.
     paired: Box<[AtomicBool]>,
-    /// The last thread that found a waiting partner. Accesses are schedule points, because they race with
-    /// [`Fault::LateRead`].
+    /// The last thread that found a waiting partner. Accesses are schedule points, because threads
+    /// race for this field in the version with [`Fault::LateRead`].
     last: AtomicUsize,
     fault: Option<Fault>,
 }
@@ -61,8 +64,9 @@ impl Pairs {
             }
             self.baton.up();
             self.baton.down();
-            // The faulty version checks again whether the candidate still waits, but not whether there still is no
-            // candidate.
+            // With this fault, other threads may have changed the state since the search. A thread
+            // that found a candidate checks that the candidate still waits. A thread that found no
+            // candidate does not search again, although there may be one now.
             if candidate.is_none_or(|other| self.waits(other)) {
                 break candidate;
             }
@@ -79,7 +83,7 @@ impl Pairs {
         waits.store(true, SeqCst);
         self.baton.up();
         self.threads[me].woken.down();
-        // The partner has handed the baton over to this thread.
+        // The partner has left the baton lowered, so this thread must raise it.
         waits.store(false, SeqCst);
         if self.fault == Some(Fault::LateRead) {
             self.baton.up();

@@ -4,8 +4,9 @@ use trueline::primitives::{Condvar, Mutex};
 
 /// A semaphore that is up or down. One thread may lower it and another one raise it again.
 ///
-/// Therefore it can be passed on like a baton, which is impossible with a [`Mutex`]: a thread that lowers it to enter a
-/// critical section may leave it to another thread to finish the work in the section and to raise the semaphore.
+/// A [`Mutex`] does not allow this, but some objects need it: a thread that lowers the semaphore to
+/// enter a critical section may let another thread finish the work in the section and raise the
+/// semaphore.
 ///
 /// ```
 /// use trueline_objects::sync::semaphore::Semaphore;
@@ -41,7 +42,7 @@ impl Semaphore {
     /// Raises the semaphore.
     ///
     /// # Panics
-    /// Panics if it is already up, because this signal would be lost.
+    /// Panics if the semaphore is already up, because the second signal would be lost.
     pub fn up(&self) {
         let mut is_up = self.is_up.lock();
         assert!(!*is_up, "the semaphore is already up");

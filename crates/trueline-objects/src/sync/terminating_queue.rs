@@ -1,8 +1,8 @@
 //! Queues that detect termination.
 //!
-//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. A thread that dequeues from
-//! an empty queue waits; when all workers wait, no worker is left that could enqueue a value, and all of them return
-//! `None`, together.
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. A
+//! thread that dequeues from an empty queue waits; when all workers wait, no worker can enqueue a
+//! value any more, and all of them return `None` together.
 //!
 //! [`TerminatingQueues`] has a queue for each worker, so that workers rarely contend; a dequeue removes the front of
 //! any of the queues. Its specification is nondeterministic.
@@ -20,7 +20,7 @@ use super::monitor::Monitor;
 /// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Returns `None` as soon as the queue is empty.
+    /// A dequeue returns `None` whenever the queue is empty, without waiting.
     ReturnsAtOnce,
 }
 
@@ -82,8 +82,8 @@ impl TerminatingQueue {
                 return None;
             }
             state.waiting += 1;
-            // Threads that were notified but have not run yet still count as waiting: they will find no value, and wait
-            // again.
+            // A thread that was notified but has not run yet still counts as waiting, because it
+            // will find no value and wait again.
             state = self.monitor.wait_until(state, |state| state.done || !state.values.is_empty());
             state.waiting -= 1;
         }
@@ -127,7 +127,7 @@ impl TerminatingQueues {
     /// Adds a value at the end of this worker's queue.
     ///
     /// # Panics
-    /// Panics if there is no such worker.
+    /// Panics if `me` is not less than the number of workers.
     pub fn enqueue(&self, me: usize, value: u64) {
         self.queues[me].lock().push_back(value);
         self.monitor.enter().enqueued += 1;
@@ -139,7 +139,7 @@ impl TerminatingQueues {
     /// without waiting if all queues are empty.
     ///
     /// # Panics
-    /// Panics if there is no such worker.
+    /// Panics if `me` is not less than the number of workers.
     pub fn dequeue(&self, me: usize) -> Option<u64> {
         let workers = self.queues.len();
         assert!(me < workers, "worker {me} is out of range: there are {workers} workers");
@@ -161,7 +161,8 @@ impl TerminatingQueues {
                 return None;
             }
             progress.waiting += 1;
-            // A value that was enqueued since may be in a queue that has already been searched; then search again.
+            // A value that was enqueued since the search began may be in a queue that was already
+            // searched. In that case, search again.
             progress = self.monitor.wait_until(progress, |progress| progress.done || progress.enqueued != before);
             progress.waiting -= 1;
         }

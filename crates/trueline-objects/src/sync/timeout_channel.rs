@@ -3,12 +3,12 @@
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1, 2.4 and 9. A send and a receive
 //! synchronize, or either of them gives up after a timeout and has no effect.
 //!
-//! A sender waits for the slot, and then for a receiver to empty it, each time at most for the timeout; only the sender
-//! frees the slot.
+//! A sender waits until the slot is free, fills it, and waits until a receiver has emptied it.
+//! Neither of these two waits lasts longer than the timeout. Only the sender frees the slot.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::OneFlag`] | the receiver frees the slot: another sender may fill it before the first one wakes up, which takes the new value for its own and withdraws it | a `send_within(1)` and `receive_within` → 1 synchronize; `send_within(2)` arrives; the first send returns false; the second send may return true although no receiver has its value |
+//! | [`Fault::OneFlag`] | the receiver frees the slot: another sender may fill the slot before the first one wakes up; the first one then mistakes the new value for its own, and withdraws the value | `send_within(1)` and `receive_within` → 1 synchronize; `send_within(2)` arrives; the first send returns false; the second send may return true although no receiver has its value |
 
 use std::time::Duration;
 
@@ -53,9 +53,10 @@ impl TimeoutChannel {
         Self { fault: fault.into(), ..Self::default() }
     }
 
-    /// Waits for a receiver and passes the value to it; returns `false` if it times out.
+    /// Waits for a receiver and passes the value to it; returns `false` if the wait times out.
     ///
-    /// It waits at most `timeout` for other senders to finish, and then again at most `timeout` for a receiver.
+    /// The call waits at most `timeout` until no other sender uses the slot, and then again at most
+    /// `timeout` for a receiver.
     pub fn send_within(&self, value: u64, timeout: Duration) -> bool {
         let monitor = &self.monitor;
         let mut state = monitor.wait_for(monitor.enter(), timeout, |state| state.slot == Slot::Free);
@@ -71,7 +72,7 @@ impl TimeoutChannel {
         is_received
     }
 
-    /// Waits for a sender and returns its value, or returns `None` if it times out.
+    /// Waits for a sender and returns its value, or returns `None` if the wait times out.
     pub fn receive_within(&self, timeout: Duration) -> Option<u64> {
         let monitor = &self.monitor;
         let mut state = monitor.wait_for(monitor.enter(), timeout, |state| state.slot == Slot::Filled);

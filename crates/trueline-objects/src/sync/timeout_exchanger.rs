@@ -8,7 +8,7 @@
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::ThirdJoins`] | a thread whose wait for two others to finish has timed out continues as if it were the second of them | three calls form a cycle: `exchange(1)` → 3, `exchange(2)` → 1, `exchange(3)` → 2 |
+//! | [`Fault::ThirdJoins`] | a thread waits until an exchange of two other threads has ended; if this wait times out, the thread continues as if it were the second thread of that exchange | three calls form a cycle: `exchange(1)` → 3, `exchange(2)` → 1, `exchange(3)` → 2 |
 //! | [`Fault::Ghost`] | a thread that gives up does not take its value back | `exchange(1)` → none; later, `exchange(2)` → 1 |
 
 use std::time::Duration;
@@ -19,7 +19,7 @@ use super::monitor::Monitor;
 /// A fault of an exchanger.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// A third thread takes part in an exchange of two.
+    /// A third thread takes part in an exchange of two other threads.
     ThirdJoins,
     /// The value of a thread that has given up is exchanged.
     Ghost,
@@ -55,9 +55,10 @@ impl TimeoutExchanger {
         Self { fault: fault.into(), ..Self::default() }
     }
 
-    /// Waits for another thread and exchanges values with it, or returns `None` if it times out.
+    /// Waits for another thread and exchanges values with it. Returns `None` if a wait times out.
     ///
-    /// It waits at most `timeout` for others to finish, and then again at most `timeout` for a partner.
+    /// The call waits at most `timeout` until other threads have completed an exchange that is
+    /// under way, and then again at most `timeout` for a partner.
     pub fn exchange(&self, value: u64, timeout: Duration) -> Option<u64> {
         let monitor = &self.monitor;
         let mut state = monitor.wait_for(monitor.enter(), timeout, |state| state.stage != Stage::Both);

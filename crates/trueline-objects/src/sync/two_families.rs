@@ -1,11 +1,12 @@
 //! Two families whose members meet.
 //!
-//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. Threads of one family synchronize
-//! with threads of the other, each pair once, and receive the number of their partner. A thread must call at most as
-//! often as the other family has members: once it has met all of them, a further call waits forever.
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. Each thread of
+//! one family synchronizes once with each thread of the other family. Each of the two threads
+//! receives the number of its partner. A thread should make at most one call for each member of the
+//! other family: after it has met all of them, a further call waits forever.
 //!
-//! A thread that finds a waiting member of the other family that it has not met wakes it; a thread that finds none
-//! waits.
+//! A thread searches for a waiting member of the other family that it has not met. If it finds one,
+//! it wakes this member; otherwise it waits.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
@@ -16,7 +17,7 @@ use super::pairs::{self, Pairs};
 /// A fault of the object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Reads the partner's number when other threads may have overwritten it.
+    /// A thread reads its partner's number when other threads may already have overwritten it.
     LateRead,
 }
 
@@ -56,7 +57,7 @@ impl TwoFamilies {
     /// Waits for a member of the second family that member `me` of the first has not met, and returns its number.
     ///
     /// # Panics
-    /// Panics if there is no such thread in the first family.
+    /// Panics if `me` is not less than the number of members of the first family.
     pub fn sync_a(&self, me: usize) -> usize {
         assert!(me < self.first, "member {me} is out of range: the first family has {} members", self.first);
         self.number(self.pairs.sync(me, self.first..self.both))
@@ -65,7 +66,7 @@ impl TwoFamilies {
     /// Waits for a member of the first family that member `me` of the second has not met, and returns its number.
     ///
     /// # Panics
-    /// Panics if there is no such thread in the second family.
+    /// Panics if `me` is not less than the number of members of the second family.
     pub fn sync_b(&self, me: usize) -> usize {
         assert!(
             me < self.both - self.first,
@@ -75,7 +76,8 @@ impl TwoFamilies {
         self.number(self.pairs.sync(self.first + me, 0..self.first))
     }
 
-    /// Returns the number of a thread in its family. With a fault, the thread may belong to the wrong family.
+    /// Returns the number that a thread has within its family. An object with a fault may report a
+    /// thread of the wrong family as the partner; this function accepts such a thread.
     fn number(&self, thread: usize) -> usize {
         thread.checked_sub(self.first).unwrap_or(thread)
     }

@@ -53,7 +53,7 @@ fn correct_objects_are_accepted() {
         let outcome = entry.plan(&Settings::default()).timeout(TIMEOUT).runs(500).run();
         expected(entry, &outcome);
         assert!(outcome.runs >= 500);
-        // More collisions, and values that are not unique, as in the papers.
+        // Tests again with more collisions, and with values that are not unique, as in the papers.
         let settings = Settings { keys: Some(6), values: Some(20), ..Settings::default() };
         let outcome = entry.plan(&settings).timeout(TIMEOUT).threads(4).calls(25).chaos(16).runs(100).run();
         expected(entry, &outcome);
@@ -61,9 +61,9 @@ fn correct_objects_are_accepted() {
     }
 }
 
-/// Whether a faulty object fails in a few runs on real threads depends on chance; but if it fails, it must fail in the
-/// expected way. [`explore`](crate::explore) finds each fault with certainty, and in the soak test, it depends on the
-/// machine.
+/// Whether a faulty object fails in a few runs on real threads depends on chance; but if it fails,
+/// it must fail in the expected way. [`explore`](crate::explore) finds each fault with certainty;
+/// whether the soak test finds a fault depends on the machine.
 #[test]
 fn faulty_objects_go_wrong_as_expected_if_they_do() {
     for entry in ENTRIES.iter().filter(|entry| !entry.is_correct()) {
@@ -75,8 +75,8 @@ fn faulty_objects_go_wrong_as_expected_if_they_do() {
 }
 
 #[test]
-#[ignore = "a soak: it is up to the machine when a fault shows"]
-#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+#[ignore = "a soak: when a fault appears depends on the machine"]
+#[expect(clippy::print_stderr, reason = "the test prints what it skips")]
 fn soak_faulty_objects_are_found_out() {
     let is_alone = std::thread::available_parallelism().map_or(1, usize::from) == 1;
     let mut found = 0;
@@ -130,7 +130,7 @@ fn names_and_verdicts_go_together() {
     let mut names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), ENTRIES.len(), "names are unique");
+    assert_eq!(names.len(), ENTRIES.len(), "two objects have the same name");
     for entry in ENTRIES {
         assert_eq!(catalog::find(entry.name).map(|found| found.name), Ok(entry.name));
         assert!(!entry.expected.is_empty());
@@ -140,23 +140,24 @@ fn names_and_verdicts_go_together() {
         assert_ne!(is_model, trueline::registry::spec(entry.spec, trueline::registry::Options::new()).is_ok());
     }
     assert!(catalog::find("ms-quue").expect_err("misspelt").contains("did you mean `ms-queue`?"));
-    assert!(catalog::find("laarman").expect_err("a part").contains("laarman-map-faulty-delete"));
-    assert!(!catalog::find("").expect_err("nothing").contains("did you mean"));
+    assert!(catalog::find("laarman").expect_err("a part of a name").contains("laarman-map-faulty-delete"));
+    assert!(!catalog::find("").expect_err("an empty name").contains("did you mean"));
 }
 
 #[test]
 fn settings_are_followed() {
     let run = |name: &str, settings: Settings| {
-        let entry = catalog::find(name).expect("it is there");
+        let entry = catalog::find(name).expect("the object exists");
         entry.plan(&settings).threads(8).calls(3).runs(20).run()
     };
-    // Eight processes have separate buffers, waiting queues have pairs of threads, and 50 keys have room.
+    // The objects are large enough: each of the eight processes has its own buffer, all threads that wait for a queue
+    // have a partner, and 50 keys have room.
     for name in ["buffered-register", "shann-queue-partial", "laarman-map"] {
         let outcome = run(name, Settings { keys: Some(50), threads: Some(8), ..Settings::default() });
         assert!(outcome.failure.is_none(), "{name}");
         assert_eq!((outcome.runs, outcome.operations), (20, 20 * 8 * 3), "{name}");
     }
-    // These faults appear only if items collide, or if a new value is written.
+    // These faults appear only if items collide, or if a new value is written, which does not happen here.
     for (name, settings) in [
         ("lock-free-skiplist-faulty-collisions", Settings { keys: Some(2), ..Settings::default() }),
         ("buffered-register-faulty-stores", Settings { values: Some(1), threads: Some(8), ..Settings::default() }),
@@ -169,7 +170,7 @@ fn settings_are_followed() {
 /// --nocapture`.
 #[test]
 #[ignore = "takes a quarter of an hour"]
-#[expect(clippy::print_stderr, reason = "it takes long, and somebody waits")]
+#[expect(clippy::print_stderr, reason = "the test takes long, so it prints its progress")]
 fn soak() {
     for entry in correct() {
         let outcome = entry.plan(&Settings::default()).threads(4).calls(200).runs(20_000).run();
@@ -182,7 +183,7 @@ fn soak() {
 /// calls that wait: `cargo test --release -p trueline-objects soak -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes half an hour, mostly waiting"]
-#[expect(clippy::print_stderr, reason = "it takes long, and somebody waits")]
+#[expect(clippy::print_stderr, reason = "the test takes long, so it prints its progress")]
 fn soak_of_synchronizing_objects() {
     for (progress, runs) in [(false, 10_000), (true, 1_000)] {
         for entry in ENTRIES.iter().filter(|entry| entry.is_correct() && synchronizes(entry)) {
@@ -190,7 +191,7 @@ fn soak_of_synchronizing_objects() {
             let outcome = entry.plan(&settings).runs(runs).run();
             expected(entry, &outcome);
             assert_eq!(outcome.runs, runs);
-            let what = if progress { ", as they come," } else { "" };
+            let what = if progress { ", with arbitrary calls" } else { "" };
             eprintln!("{}{what}: {} runs in {:.1?}", entry.name, outcome.runs, outcome.elapsed);
         }
     }

@@ -10,18 +10,19 @@ use trueline_objects::relaxed::bk_queue::{self, BkQueue};
 use trueline_objects::relaxed::k_stack::{self, KStack};
 use trueline_objects::relaxed::ubk_queue::{self, UbkQueue};
 
-/// A time limit that no test reaches: each exploration ends by itself, in seconds. Each program has a share of it.
+/// A time limit that no test reaches: each exploration ends by itself within seconds. The limit is
+/// divided among the programs.
 const TIME: Duration = Duration::from_secs(86_400);
 
 fn plan(name: &str, threads: u32) -> Plan {
     let settings = Settings { threads: Some(threads), keys: Some(2), progress: true, ..Settings::default() };
-    let is_linearizable = catalog::find(name).expect("it is there").criterion == "linearizable";
+    let is_linearizable = catalog::find(name).expect("the object exists").criterion == "linearizable";
     let settings = Settings { progress: !is_linearizable, ..settings };
-    catalog::find(name).expect("it is there").plan(&settings).time(TIME).seed(0).chaos(0)
+    catalog::find(name).expect("the object exists").plan(&settings).time(TIME).seed(0).chaos(0)
 }
 
 fn calls(text: &str) -> Calls {
-    text.parse().expect("it is one")
+    text.parse().expect("the text is valid")
 }
 
 /// Explores all schedules of an object with this many parties.
@@ -30,17 +31,17 @@ fn explore(name: &str, parties: u32, threads: &[&[NamedCall]]) -> Outcome {
     plan(name, parties).program(program).explore(Exploration::new().search(Search::Exhaustive)).run()
 }
 
-/// Asserts that no execution fails, and that none is left out.
+/// Asserts that all executions are explored, and that none fails.
 fn is_fine(name: &str, parties: u32, threads: &[&[NamedCall]]) {
     let outcome = explore(name, parties, threads);
     if let Some(failure) = &outcome.failure {
         panic!("{}", failure.report());
     }
-    let explored = outcome.explored.expect("it was explored");
+    let explored = outcome.explored.expect("the plan was explored");
     assert!(explored.is_complete && explored.histories > 0, "{name}: {explored:?}");
 }
 
-/// Asserts that some execution is stuck that should not be, and that it is stuck again when it is replayed.
+/// Asserts that some execution gets stuck although it should not, and that its replay gets stuck again.
 fn is_stuck(name: &str, parties: u32, threads: &[&[NamedCall]]) {
     let Some(failure) = explore(name, parties, threads).failure else { panic!("{name} is never stuck") };
     assert_eq!(failure.kind, FailureKind::Stuck(Duration::ZERO), "{}", failure.report());
@@ -105,9 +106,9 @@ fn barriers_open_unless_they_are_faulty() {
     is_fine("barrier", 3, &[&[sync(0)], &[sync(1)], &[sync(2)]]);
     is_stuck("barrier-faulty-notify-one", 3, &[&[sync(0)], &[sync(1)], &[sync(2)]]);
     is_stuck("tree-barrier-faulty-early-down", 2, twice);
-    // It fails in two ways, and the stuck calls are those that others should have waited for.
+    // This object fails in two ways: calls return too early, and the calls that they should have waited for get stuck.
     let Some(failure) = explore("barrier-faulty-no-initial-wait", 2, twice).failure else {
-        panic!("it is never wrong")
+        panic!("the barrier never fails")
     };
     assert_eq!(failure.kind, FailureKind::NotLinearizable, "{}", failure.report());
 }
@@ -139,7 +140,7 @@ fn faults_of_containers_are_found_in_all_programs_of_a_size() {
         let outcome = plan(name, 4).explore(Exploration::new().calls(calls(size))).run();
         let Some(failure) = outcome.failure else { panic!("{name} is accepted: {:?}", outcome.explored) };
         let again = plan(name, 4).replay(failure.token.clone()).run();
-        let again = again.failure.expect("a schedule is the same again");
+        let again = again.failure.expect("a replay fails in the same way");
         assert_eq!((again.kind, &again.steps), (failure.kind, &failure.steps), "{name}");
         assert_eq!(again.history.events().len(), failure.history.events().len());
     }
@@ -184,7 +185,8 @@ fn nothing_is_found_wrong_with_what_is_right() {
     }
 }
 
-/// A thread that finds a marked node retries until the node is unlinked, and signals that it waits.
+/// A thread that finds a marked node retries until the node is unlinked. It reports to the
+/// scheduler that it waits.
 #[test]
 fn nodes_that_are_marked_are_waited_for() {
     for name in ["lazy-skiplist", "collision-resistant-lazy-skiplist"] {
@@ -209,19 +211,19 @@ fn without_a_specification_faults_are_found_by_comparison() {
     for name in ["treiber-stack", "ms-queue"] {
         let outcome = explore(name, Against::Itself);
         assert!(outcome.failure.is_none(), "{name}");
-        let explored = outcome.explored.expect("it was explored");
-        assert!(explored.is_complete && explored.serial.expect("there are some") > 20, "{explored:?}");
+        let explored = outcome.explored.expect("the plan was explored");
+        assert!(explored.is_complete && explored.serial.expect("serial executions were found") > 20, "{explored:?}");
     }
     for name in ["treiber-stack-faulty-aba", "ms-queue-faulty-late-read"] {
-        let failure = explore(name, Against::Itself).failure.expect("it is wrong");
+        let failure = explore(name, Against::Itself).failure.expect("the object is faulty");
         assert_eq!(failure.kind, FailureKind::NotSerial, "{}", failure.report());
     }
     let golden = Against::Other(std::sync::Arc::new(plan("treiber-stack", 4)));
     assert!(explore("treiber-stack-faulty-aba", golden).failure.is_some());
 }
 
-/// Compares the objects of Round-Up with their own serial executions, or those of correct objects: all programs of a
-/// size, all choices, at most two preemptions.
+/// Compares the objects of Round-Up with their own serial executions, or with those of correct
+/// objects. Explores all programs of a size, with all choices and at most two preemptions.
 fn compared(name: &str, size: &str, against: Against) -> Outcome {
     let exploration = Exploration::new().calls(calls(size)).preemptions(2).against(against);
     plan(name, 2).explore(exploration).run()
@@ -238,8 +240,8 @@ fn without_a_specification_faults_of_relaxed_objects_are_found() {
         let outcome = compared(name, size, Against::Itself);
         let failure = outcome.failure.unwrap_or_else(|| panic!("{name} is accepted: {:?}", outcome.explored));
         assert_eq!(failure.kind, FailureKind::NotSerial, "{}", failure.report());
-        assert!(!failure.steps.is_empty(), "{name}: its steps are not told");
-        let again = plan(name, 2).replay(failure.token.clone()).run().failure.expect("a schedule is the same again");
+        assert!(!failure.steps.is_empty(), "{name}: the failure has no steps");
+        let again = plan(name, 2).replay(failure.token.clone()).run().failure.expect("a replay fails in the same way");
         assert_eq!(again.steps, failure.steps, "{name}");
     }
 }
@@ -293,8 +295,9 @@ fn faults_that_show_serially_are_found_beside_a_golden_model() {
     }
 }
 
-/// Round-Up, section VI-D: the counter of threads that remove a segment is read twice. If it is 1 at first and then 0,
-/// the pushing thread neither keeps its value in the segment nor takes it back, but pushes it again.
+/// Round-Up, section VI-D: the counter of threads that remove a segment is read twice. If the first read returns 1 and
+/// the second returns 0, the pushing thread neither keeps its value in the segment nor takes it back, but pushes it
+/// again.
 #[test]
 fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
     let test = |fault: Option<k_stack::Fault>| {
@@ -305,7 +308,8 @@ fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
             .spec("k-stack:1")
             .operation("push", 0..9_u64, |stack, value| stack.push(value))
             .operation("pop", (), |stack, ()| stack.pop())
-            // A segment has room for two values: the third one gets a new segment, which is then empty.
+            // A segment has room for two values. The third value gets a new segment, which the pop
+            // empties.
             .before([push(1), push(2), push(3), pop()])
             .program([[pop()], [push(4)]])
             .after([pop(), pop(), pop(), pop()])
@@ -329,7 +333,7 @@ fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
         _ => false,
     });
     assert!(is_read_twice, "{}", failure.report());
-    // No specification of a k-stack is needed: one call at a time, it never returns a value twice.
+    // No specification of a k-stack is needed: with one call at a time, a k-stack never returns a value twice.
     let alone = |fault| {
         let exploration = Exploration::new().preemptions(2).against(Against::Itself);
         test(fault).explore(exploration).run().failure.map(|failure| failure.kind)
@@ -337,11 +341,11 @@ fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
     assert_eq!(alone(None), None);
     assert_eq!(alone(Some(k_stack::Fault::SecondRead)), Some(FailureKind::NotSerial));
     let again = test(Some(k_stack::Fault::SecondRead)).replay(failure.token.clone()).run().failure;
-    assert_eq!(again.expect("a schedule is the same again").steps, failure.steps);
+    assert_eq!(again.expect("a replay fails in the same way").steps, failure.steps);
 }
 
-/// Only one of the last of these programs fails, and exploring the others completely would take minutes: each is explored
-/// briefly first.
+/// Only one program near the end of the list fails, and exploring the other programs completely
+/// would take minutes. Therefore each program is explored briefly first.
 #[test]
 fn a_fault_of_one_of_the_last_programs_does_not_have_to_wait_for_the_others() {
     let exploration = Exploration::new().calls(calls("1*1+12"));
@@ -402,6 +406,6 @@ fn a_fault_behind_many_choices_is_found_soon() {
     // There are more than 2^16 combinations of choices.
     let outcome = plan.runs(20_000).explore(Exploration::new().preemptions(2)).run();
     assert!(outcome.failure.is_some(), "{:?}", outcome.explored);
-    let token = outcome.failure.expect("it was found").token;
+    let token = outcome.failure.expect("the fault was found").token;
     assert!(token.scheduled.as_ref().is_some_and(|scheduled| scheduled.choices.is_some()), "{token:?}");
 }

@@ -1,5 +1,5 @@
-//! Tests objects with a relaxed order: the correct ones keep within it in all explored schedules, and each fault
-//! appears in some schedule, in the documented way.
+//! Tests objects with a relaxed order: the correct objects satisfy their specifications in all explored schedules, and
+//! each fault appears in some schedule, in the documented way.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,15 +29,18 @@ type Made = fn() -> Object;
 /// Creates an object with this factor.
 type MadeBy = fn(usize) -> Object;
 
-/// The number of segments of a ring: not full soon, but soon reused.
+/// The number of segments of a ring: enough that the ring is not full soon, and few enough that segments are soon
+/// reused.
 const RING: usize = 8;
-/// A time limit that no test reaches: each exploration ends by itself, in seconds. Each program has a share of it.
+/// A time limit that no test reaches: each exploration ends by itself within seconds. The limit is
+/// divided among the programs.
 const TIME: Duration = Duration::from_secs(86_400);
-/// Real threads that take longer are stuck; they usually take milliseconds.
+/// A run on real threads that makes no progress for this long is stuck; runs usually take milliseconds.
 const WATCHDOG: Duration = Duration::from_secs(60);
 
-/// The correct objects, which are created with a factor, and their specifications; those with a colon at the end take
-/// the factor.
+/// The correct objects and their specifications. The functions that create them take a factor,
+/// which some objects ignore. If the name of the specification ends with a colon, the factor is its
+/// parameter.
 const CORRECT: [(&str, &str, MadeBy); 9] = [
     ("iqueue", "queue", |_| Box::new(IQueue::new())),
     ("sl-queue", "queue", |_| Box::new(SlQueue::new())),
@@ -79,7 +82,7 @@ fn explore(spec: &str, program: &str, make: impl Fn() -> Object + Send + Sync + 
 }
 
 fn is_fine(name: &str, outcome: &Outcome) {
-    assert!(outcome.failure.is_none(), "{name}: {}", outcome.failure.as_ref().expect("there is one"));
+    assert!(outcome.failure.is_none(), "{name}: {}", outcome.failure.as_ref().expect("there is a failure"));
     assert_eq!(outcome.undecided, 0, "{name}");
     assert!(outcome.explored.as_ref().is_none_or(|explored| explored.is_complete && explored.histories > 1), "{name}");
 }
@@ -87,10 +90,11 @@ fn is_fine(name: &str, outcome: &Outcome) {
 /// Returns the values that were taken, in the order of calls.
 fn taken(history: &History<Record, Value>) -> Vec<Option<u64>> {
     let takes = history.operations().iter().filter(|operation| &*operation.op.f == "take");
-    takes.map(|take| Option::from_value(take.outcome.result().expect("it has returned")).expect("a number")).collect()
+    takes.map(|take| Option::from_value(take.outcome.result().expect("a result")).expect("a number")).collect()
 }
 
-/// Inserts and removes at random, with at most this many values inside, which do not fill the ring.
+/// Inserts and removes at random. The number of values in the object is limited, so that they never
+/// fill the ring.
 fn any_calls(worker: &mut Worker<'_>, factor: usize) {
     let (most, mut inside) = ((factor + 1) * (RING - 2), 0);
     let (thread, threads) = (u64::from(worker.thread()), u64::from(worker.threads()));
@@ -130,7 +134,7 @@ fn alone_the_relaxed_ones_use_all_of_their_factor() {
     }
 }
 
-/// These objects fail only if threads overlap.
+/// These objects fail only if calls overlap.
 #[test]
 fn alone_some_faults_do_not_show() {
     for name in [
@@ -142,12 +146,12 @@ fn alone_some_faults_do_not_show() {
         "ubk-queue-faulty-no-commit",
         "k-stack-faulty-second-read",
     ] {
-        let plan = catalog::find(name).expect("it is there").entry.plan(&Settings::default());
+        let plan = catalog::find(name).expect("the object exists").entry.plan(&Settings::default());
         is_fine(name, &plan.threads(1).calls(100).runs(100).seed(0).timeout(TIME).run());
     }
 }
 
-/// The documented example histories of faults that appear with a single thread.
+/// Checks the documented example histories of faults that appear with a single thread.
 #[test]
 fn alone_faults_show_as_it_is_told() {
     let cases: [(&str, &str, &[u64], Made, Made); 6] = [
@@ -218,8 +222,9 @@ fn a_ring_is_full_of_segments() {
     assert_eq!(rest, [3, 4, 5, 6, 7, 8]);
 }
 
-/// Two calls at a time, as in table V, and more, at the boundaries of segments of two cells: with no full segment, with
-/// one, and with one on top of an empty one.
+/// Programs with two concurrent calls: those of table V, and others at the boundaries of segments
+/// of two cells, with no full segment, with one full segment, and with a full segment on top of an
+/// empty one.
 const ONE_EACH: [&str; 6] = [
     "(put 1 | put 2) take, take, take",
     "(put 1 | take) take, take",
@@ -247,7 +252,7 @@ fn two_at_a_time_the_correct_ones_keep_their_order() {
         let make = || -> Object { Box::new(QuasiPriorityQueue::new(1)) };
         is_fine("quasi-priority-queue", &explore("quasi-priority-queue:1", program, make));
     }
-    // It waits while it is empty, so as many values are removed as were inserted.
+    // This queue waits while it is empty, so the programs remove as many values as they insert.
     for program in ["put 1, take | put 2, take", "put 1 (put 2 | take, take)"] {
         is_fine("herlihy-wing-queue", &explore("queue", program, || Box::new(HerlihyWingQueue::new())));
     }
@@ -258,7 +263,7 @@ fn two_at_a_time_faults_show_as_it_is_told() {
     let shows = |spec: &str, program: &str, make: Made, is_told: &dyn Fn(&[Option<u64>]) -> bool| {
         let failure = explore(spec, program, make).failure.unwrap_or_else(|| panic!("{spec}: {program} is fine"));
         assert!(is_told(&taken(&failure.history)), "{failure}");
-        // One call at a time, the fault does not appear.
+        // With one call at a time, the fault does not appear.
         is_fine(spec, &search(Search::Serial, spec, program, make));
     };
     let twice = |value| move |taken: &[Option<u64>]| taken.iter().filter(|other| **other == Some(value)).count() == 2;
@@ -274,7 +279,7 @@ fn two_at_a_time_faults_show_as_it_is_told() {
     let unsynchronized: Made = || Box::new(SlQueue::faulty(sl_queue::Fault::NoLock));
     shows("queue", two_takes, unsynchronized, &twice(1));
     shows("queue", "(put 1 | put 2) take, take", unsynchronized, &lost);
-    // According to the paper, one call of each kind is fine.
+    // According to the paper, one concurrent call of each kind does not fail.
     is_fine("sl-queue", &explore("queue", "put 1 (put 2 | take) take, take", unsynchronized));
 
     let on_conflict: Made = || Box::new(QuasiStack::faulty(2, quasi_stack::Fault::EmptyOnConflict));
@@ -306,7 +311,7 @@ fn three_at_a_time_the_correct_ones_keep_their_order() {
                     .seed(seed)
                     .runs(4)
                     .outcome();
-                assert!(outcome.failure.is_none(), "{name}: {}", outcome.failure.expect("there is one"));
+                assert!(outcome.failure.is_none(), "{name}: {}", outcome.failure.expect("there is a failure"));
                 assert_eq!((outcome.runs, outcome.undecided), (4, 0), "{name}");
             }
         }
@@ -333,7 +338,7 @@ fn values_that_go_in_come_out_once() {
     }
 }
 
-/// Waits while the object is empty.
+/// Wraps an object; `remove` waits while the object is empty.
 struct Waiting(Object);
 
 impl Collection for Waiting {

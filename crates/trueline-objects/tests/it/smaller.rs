@@ -5,7 +5,8 @@ use std::time::Duration;
 use trueline::test::{Exploration, Smallest};
 use trueline_objects::catalog::{self, Settings};
 
-/// A time limit that no test reaches: each exploration ends by itself, in seconds. Each program has a share of it.
+/// A time limit that no test reaches: each exploration ends by itself within seconds. The limit is
+/// divided among the programs.
 const TIME: Duration = Duration::from_secs(600);
 const SETTINGS: Settings = Settings { keys: Some(3), values: None, threads: None, factor: None, progress: false };
 
@@ -27,36 +28,38 @@ const FAULTY: [&str; 11] = [
 /// The correct version of a faulty object does not fail in the same program: the smallest program shows the fault, and
 /// not a call that the object does not support.
 #[test]
-#[ignore = "a soak: it is up to the machine what real threads do, and how much smaller it becomes in time"]
-#[expect(clippy::print_stderr, reason = "a table to look at")]
+#[ignore = "a soak: the schedules of real threads, and how far a program shrinks in time, depend on the machine"]
+#[expect(clippy::print_stderr, reason = "the test prints a table")]
 fn soak_what_is_left_is_the_fault() {
     let mut exact = 0;
     for name in FAULTY {
         let shrunk_for = |time| {
-            let plan = catalog::find(name).expect("it is there").plan(&SETTINGS).time(TIME).shrink_by_exploring();
-            let failure = plan.shrink_for(time).run().failure.unwrap_or_else(|| panic!("{name} is never wrong"));
+            let plan = catalog::find(name).expect("the object exists").plan(&SETTINGS).time(TIME).shrink_by_exploring();
+            let failure = plan.shrink_for(time).run().failure.unwrap_or_else(|| panic!("{name} never fails"));
             failure.smallest
         };
         // A busy machine needs more time.
-        let smallest = &[2, 60].map(Duration::from_secs).into_iter().find_map(shrunk_for).expect("it fails again");
+        let smallest =
+            &[2, 60].map(Duration::from_secs).into_iter().find_map(shrunk_for).expect("the program fails again");
         let Smallest { program, calls, of_calls, is_minimal, .. } = smallest;
-        eprintln!("{name}: {calls} of {of_calls} calls{}: {program}", if *is_minimal { ", exact" } else { "" });
+        eprintln!("{name}: {calls} of {of_calls} calls{}: {program}", if *is_minimal { ", minimal" } else { "" });
         assert!(calls <= of_calls);
         exact += usize::from(*is_minimal);
         let only = |name: &str| {
-            let plan = catalog::find(name).expect("it is there").plan(&SETTINGS).shrink_for(Duration::ZERO);
-            plan.only(program).expect("it was run")
+            let plan = catalog::find(name).expect("the object exists").plan(&SETTINGS).shrink_for(Duration::ZERO);
+            plan.only(program).expect("the program is valid")
         };
         if let Some(most) = smallest.preemptions {
             let explored = only(name).explore(Exploration::new().preemptions(most)).time(TIME).run();
             assert!(explored.failure.is_some(), "{name}: {smallest}");
         }
-        let correct = name.split_once("-faulty").expect("faulty ones are called so").0;
+        let correct = name.split_once("-faulty").expect("the name of a faulty object contains `-faulty`").0;
         let explored = only(correct).explore(Exploration::new().preemptions(1)).time(Duration::from_secs(5)).run();
         for outcome in [only(correct).runs(20).run(), explored] {
             assert!(outcome.failure.is_none(), "{correct}: {smallest}");
         }
     }
-    // How many are exact depends on the time, and on how busy the machine is.
-    assert!(exact > 0, "none is small enough to be exact");
+    // How many programs are shrunk to minimal ones depends on the time, and on how busy the machine
+    // is.
+    assert!(exact > 0, "no program was shrunk to a minimal one");
 }

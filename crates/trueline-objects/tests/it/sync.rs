@@ -1,8 +1,9 @@
 //! Tests objects that synchronize threads, with the programs of their paper: the correct ones are accepted in all
 //! schedules that are tried, and each fault appears in some schedule, in the documented way.
 //!
-//! Schedules are random, because there are too many. `explore` tries all schedules of smaller programs; `catalog` and
-//! `together` use threads that the operating system schedules.
+//! Schedules are random, because there are too many to try all of them. `explore` tries all
+//! schedules of smaller programs; `catalog` and `together` use threads that the operating system
+//! schedules.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -20,23 +21,24 @@ use trueline_objects::sync::semaphore::Semaphore;
 use trueline_objects::sync::terminating_queue::{self, TerminatingQueue};
 use trueline_objects::sync::timeout_channel::TimeoutChannel;
 
-/// All calls that should return do, but their results are rejected.
+/// All calls that should return do return, but their results are rejected.
 const WRONG: FailureKind = FailureKind::NotLinearizable;
-/// Some calls that should return do not. The results of others may then also be rejected, because those calls should
-/// not have returned.
+/// Some calls that should return do not return. The results of other calls may then also be rejected, because those
+/// calls should not have returned.
 const STUCK: FailureKind = FailureKind::Stuck(Duration::ZERO);
 
 /// The number of seeds with which a correct object is tried, and the number of schedules for each.
 const SEEDS: u64 = 10;
 const SCHEDULES: u64 = 100;
-/// The maximum number of schedules in which a fault must appear, and the maximum number of attempts until it has
-/// appeared in all its ways.
+/// The maximum number of schedules in which a fault must appear, and the maximum number of attempts
+/// until the fault has appeared in all expected ways.
 const PATIENCE: u64 = 20_000;
 const TRIES: u64 = 200;
 /// The time limit for judging one history; no test depends on it.
 const TIMEOUT: Duration = Duration::from_secs(86_400);
 
-/// In these, an operation that does not wait ends too soon to overlap with those that it should have waited for.
+/// In these objects, an operation that does not wait ends too soon to overlap with the operations that it should have
+/// waited for.
 const ALWAYS_WRONG: [&str; 2] = ["barrier-faulty-returns-at-once", "signal-faulty-up-does-not-wait"];
 
 /// Returns a program with this many threads, and this many calls of each.
@@ -45,7 +47,8 @@ fn program(threads: usize, calls: usize, call: impl Fn(usize, usize) -> String) 
     (0..threads).map(of_thread).collect::<Vec<_>>().join(" | ")
 }
 
-/// Returns a program in which each thread has its own operation, with a value that no other call has.
+/// Returns a program in which each thread calls one of these operations, and each call has its own
+/// value.
 fn in_turn(threads: usize, calls: usize, names: &[&str]) -> String {
     program(threads, calls, |me, number| match names[me % names.len()] {
         "receive" => "receive".to_owned(),
@@ -57,7 +60,7 @@ fn in_turn(threads: usize, calls: usize, names: &[&str]) -> String {
 fn plan(name: &str, parties: u32) -> Plan {
     let settings = Settings { threads: Some(parties), ..Settings::default() };
     let exploration = Exploration::new().search(Search::Uniform).spurious(1).programs(1);
-    let plan = catalog::find(name).expect("it is there").plan(&settings).explore(exploration);
+    let plan = catalog::find(name).expect("the object exists").plan(&settings).explore(exploration);
     plan.timeout(TIMEOUT).shrink_for(Duration::ZERO)
 }
 
@@ -65,7 +68,7 @@ fn plan(name: &str, parties: u32) -> Plan {
 fn is_right(name: &str, plan: &Plan) {
     for seed in 0..SEEDS {
         let outcome = plan.clone().seed(seed).runs(SCHEDULES).run();
-        assert!(outcome.failure.is_none(), "{name}: {}", outcome.failure.expect("there is one"));
+        assert!(outcome.failure.is_none(), "{name}: {}", outcome.failure.expect("there is a failure"));
         assert_eq!((outcome.runs, outcome.undecided), (SCHEDULES, 0), "{name}");
     }
 }
@@ -74,7 +77,7 @@ fn is_right(name: &str, plan: &Plan) {
 fn is_wrong(name: &str, plan: &Plan, expected: &[FailureKind]) {
     let (mut missing, mut is_sometimes_right) = (expected.to_vec(), ALWAYS_WRONG.contains(&name));
     for seed in 0..TRIES {
-        // If there are several ways, one may be rare compared to another.
+        // If a fault appears in several ways, one of them may be rare.
         let enough = if expected.len() == 1 { 1 } else { 50 };
         let outcome = plan.clone().seed(seed).runs(PATIENCE).collect(enough).run();
         for failure in outcome.failure.iter().chain(&outcome.further) {
@@ -83,20 +86,20 @@ fn is_wrong(name: &str, plan: &Plan, expected: &[FailureKind]) {
             assert!(expected.contains(kind), "{name}: {failure}");
             missing.retain(|other| other != kind);
         }
-        assert!(outcome.failure.is_some(), "{name} is never wrong");
+        assert!(outcome.failure.is_some(), "{name} never fails");
         let wrong = 1 + outcome.further.len() as u64;
         is_sometimes_right |= outcome.explored.is_some_and(|explored| explored.histories > wrong);
         if missing.is_empty() && is_sometimes_right {
             return;
         }
     }
-    panic!("{name} is never {missing:?}, or never right");
+    panic!("{name} never failed with {missing:?}, or never succeeded");
 }
 
-/// Asserts that a correct object does not fail in a program, and that its faulty versions fail in these ways; an empty
-/// list means that the fault cannot be observed there.
+/// Asserts that a correct object does not fail in a program, and that its faulty versions fail in
+/// these ways; an empty list means that the fault cannot be observed in this program.
 fn tried(name: &str, parties: u32, program: &str, faults: &[(&str, &[FailureKind])]) {
-    let plan = |name: &str| plan(name, parties).only(program).expect("it has these operations");
+    let plan = |name: &str| plan(name, parties).only(program).expect("the object has these operations");
     is_right(name, &plan(name));
     for (fault, expected) in faults {
         let name = format!("{name}-faulty-{fault}");
@@ -125,7 +128,7 @@ fn channels() {
 fn channels_that_filter() {
     let filtering = "send 2, send 4 | receive [2, 0], receive [2, 0] | send 1, send 3 | receive [2, 1], receive [2, 1]";
     tried("filter-channel", 4, filtering, &[("no-filter", &[WRONG])]);
-    // One sender is received, or lost if there are two states.
+    // The value of one sender is received. With two states, this sender may wait forever.
     tried("filter-channel", 4, "send 1 | send 3 | receive [2, 1]", &[("one-slot", &[]), ("two-states", &[STUCK])]);
     assert!(Filter::Any.accepts(1) && Filter::Any.accepts(2));
 }
@@ -138,7 +141,7 @@ fn giving_up_is_neither_always_nor_never() {
         .spec("timeout-channel")
         .operation("send", 7..8_u64, move |channel, value| {
             let is_sent = channel.send_within(value, Duration::from_millis(1));
-            sent.lock().expect("nobody panics").insert(is_sent);
+            sent.lock().expect("not poisoned").insert(is_sent);
             is_sent
         })
         .operation("receive", (), |channel, ()| channel.receive_within(Duration::from_millis(1)))
@@ -146,7 +149,7 @@ fn giving_up_is_neither_always_nor_never() {
         .explore(Exploration::new().search(Search::Exhaustive))
         .outcome();
     assert!(outcome.failure.is_none() && outcome.explored.is_some_and(|explored| explored.is_complete));
-    assert_eq!(seen.lock().expect("nobody panics").len(), 2);
+    assert_eq!(seen.lock().expect("not poisoned").len(), 2);
 }
 
 #[test]
@@ -168,8 +171,8 @@ fn meetings() {
 #[test]
 fn barriers() {
     let rounds = |parties, count| program(parties, count, |me, _| format!("sync {me}"));
-    // Enough threads for a tree of three levels; then few threads and few rounds, so that faulty objects sometimes
-    // succeed.
+    // These programs have enough threads for a tree of three levels. The programs for faulty
+    // objects below have few threads and few rounds, so that the objects sometimes succeed.
     for name in ["barrier", "tree-barrier"] {
         tried(name, 4, &rounds(4, 3), &[]);
     }
@@ -193,7 +196,7 @@ fn barriers() {
 
 #[test]
 fn queues_that_terminate() {
-    // Threads continue until they are told that all wait.
+    // Threads continue until a dequeue reports that all threads wait.
     let plan = |name| plan(name, 3).calls(2);
     for name in ["terminating-queue", "terminating-queues"] {
         is_right(name, &plan(name));
@@ -203,7 +206,11 @@ fn queues_that_terminate() {
 
     let queue = TerminatingQueue::faulty(1, terminating_queue::Fault::ReturnsAtOnce);
     queue.enqueue(5);
-    assert_eq!((queue.dequeue(), queue.dequeue()), (Some(5), None), "right for one worker");
+    assert_eq!(
+        (queue.dequeue(), queue.dequeue()),
+        (Some(5), None),
+        "with one worker, the faulty queue returns correct results"
+    );
 }
 
 #[test]
@@ -224,14 +231,14 @@ fn barriers_that_are_wrong_and_right_alone() {
 
 #[test]
 fn barriers_that_wait_without_a_loop_are_found_in_chaos() {
-    // There is no other thread.
+    // There is no other thread, so only a spurious wake-up can end this wait.
     let _inside = enter(Rc::new(Chaos::new(1, 0, 0)));
     Barrier::faulty(2, barrier::Fault::BareWait).sync(0);
 }
 
 #[test]
 fn values_are_combined_in_the_order_of_the_tree() {
-    // The order of the tree: 0, 1, 3, 2.
+    // The order of the tree is 0, 1, 3, 2.
     for (combine, thread) in [((|x, _| x) as fn(u64, u64) -> u64, 0), (|_, y| y, 2)] {
         let barrier = CombiningBarrier::new(4, combine);
         thread::scope(|scope| {

@@ -1,4 +1,5 @@
-//! Tests objects that synchronize threads with plain tests, which declare the synchronizations in a line.
+//! Tests objects that synchronize threads. The tests use no named specification: they declare each
+//! synchronization in one line.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,18 +20,18 @@ const TIMEOUT: Duration = Duration::from_secs(86_400);
 /// Asserts that no run of a correct object fails or gets stuck: all calls return.
 fn is_right(plan: Plan) {
     let outcome = plan.runs(300).timeout(TIMEOUT).forgetful().run();
-    assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
+    assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is a failure"));
     assert_eq!((outcome.runs, outcome.undecided), (300, 0));
 }
 
-/// Asserts that a fault is found in random schedules, which are the same each time, and that its report names the
-/// results that were allowed.
+/// Asserts that a fault is found in random schedules, which are the same each time, and that its
+/// report says which calls synchronized.
 fn is_wrong(plan: Plan) -> FailureKind {
     let exploration = Exploration::new().search(Search::Uniform).programs(1);
     let plan = plan.explore(exploration).seed(0).runs(SCHEDULES).timeout(TIMEOUT).shrink_for(Duration::ZERO);
     let outcome = plan.forgetful().run();
-    let failure = outcome.failure.expect("it is faulty");
-    assert!(failure.report().contains("together"), "it does not say who synchronized:\n{failure}");
+    let failure = outcome.failure.expect("the object is faulty");
+    assert!(failure.report().contains("together"), "the report does not say which calls synchronized:\n{failure}");
     failure.kind
 }
 
@@ -62,7 +63,8 @@ fn exchanger(make: impl Fn() -> Exchanger + Send + Sync + 'static) -> Plan {
 #[test]
 fn exchangers() {
     is_right(exchanger(Exchanger::new));
-    // A third exchange may take a value that was not meant for it, or leave two executions that wait for each other.
+    // A third exchange may take the value of another pair, or leave two executions that wait for
+    // each other.
     let wrong = is_wrong(exchanger(|| Exchanger::faulty(exchanger::Fault::NoThirdStage)));
     assert!(matches!(wrong, FailureKind::NotLinearizable | FailureKind::Stuck(_)), "{wrong}");
 }

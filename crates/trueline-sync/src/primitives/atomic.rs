@@ -27,17 +27,17 @@ macro_rules! common {
                 self.access(AccessKind::Store, "store", || self.0.store(value, order));
             }
 
-            /// Sets the value and returns the previous one.
+            /// Sets the value and returns the previous value.
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 self.access(AccessKind::Update, "swap", || self.0.swap(value, order))
             }
 
-            /// Sets the value to `new` if it is `current`, and returns the previous one.
+            /// Sets the value to `new` if the value is `current`, and returns the previous value.
             ///
             /// # Errors
-            /// Returns the value if it is not `current`.
+            /// Returns the value in an error if the value is not `current`.
             #[inline]
             #[track_caller]
             pub fn compare_exchange(
@@ -55,7 +55,8 @@ macro_rules! common {
             /// Like [`compare_exchange`](Self::compare_exchange), but may fail spuriously.
             ///
             /// # Errors
-            /// Returns the value if it is not `current`, or spuriously.
+            /// Returns the value in an error if the value is not `current`, or if the call fails
+            /// spuriously.
             #[inline]
             #[track_caller]
             pub fn compare_exchange_weak(
@@ -99,7 +100,8 @@ macro_rules! common {
                 &self.0
             }
 
-            /// Returns a mutable reference to the value, without a schedule point: no other thread has access.
+            /// Returns a mutable reference to the value. This is not a schedule point, because no
+            /// other thread has access.
             pub fn get_mut(&mut self) -> &mut $value {
                 self.0.get_mut()
             }
@@ -120,7 +122,7 @@ macro_rules! common {
 
 macro_rules! integer {
     ($name:ident, $value:ident) => {
-        #[doc = concat!("A `", stringify!($value), "` that threads share: `std`'s, with a schedule point before each access.")]
+        #[doc = concat!("An atomic `", stringify!($value), "`, as in `std`, with a schedule point before each access.")]
         ///
         /// ```
         #[doc = concat!("use trueline_sync::primitives::{", stringify!($name), ", Ordering};")]
@@ -135,28 +137,31 @@ macro_rules! integer {
         common!($name, $value);
 
         impl $name {
-            /// Adds to the value, wrapping around on overflow, and returns the previous one.
+            /// Adds to the value, wrapping around on overflow, and returns the previous value.
             #[inline]
             #[track_caller]
             pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
                 self.access(AccessKind::Update, "fetch_add", || self.0.fetch_add(value, order))
             }
 
-            /// Subtracts from the value, wrapping around on overflow, and returns the previous one.
+            /// Subtracts from the value, wrapping around on overflow, and returns the previous
+            /// value.
             #[inline]
             #[track_caller]
             pub fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
                 self.access(AccessKind::Update, "fetch_sub", || self.0.fetch_sub(value, order))
             }
 
-            /// Sets the value to the maximum of it and `value`, and returns the previous one.
+            /// Sets the value to the maximum of the current value and `value`, and returns the
+            /// previous value.
             #[inline]
             #[track_caller]
             pub fn fetch_max(&self, value: $value, order: Ordering) -> $value {
                 self.access(AccessKind::Update, "fetch_max", || self.0.fetch_max(value, order))
             }
 
-            /// Sets the value to the minimum of it and `value`, and returns the previous one.
+            /// Sets the value to the minimum of the current value and `value`, and returns the
+            /// previous value.
             #[inline]
             #[track_caller]
             pub fn fetch_min(&self, value: $value, order: Ordering) -> $value {
@@ -170,7 +175,7 @@ integer!(AtomicU32, u32);
 integer!(AtomicU64, u64);
 integer!(AtomicUsize, usize);
 
-/// A `bool` that threads share: `std`'s, with a schedule point before each access.
+/// A replacement for `std`'s `AtomicBool`, with a schedule point before each access.
 ///
 /// ```
 /// use trueline_sync::primitives::{AtomicBool, Ordering};

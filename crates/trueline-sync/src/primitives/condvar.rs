@@ -12,11 +12,13 @@ use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 
 /// A condition variable: lets threads wait until other threads have changed data under a [`Mutex`](super::Mutex).
 ///
-/// Without a [`World`](super::World), there are no spurious wake-ups: a thread returns from [`wait`](Self::wait) if and
-/// only if it was notified, and [`notify_one`](Self::notify_one) wakes the thread that has waited longest. So no
-/// accidental wake-up hides that a notification is missing, and none disturbs an object that does not expect it. A
-/// world chooses which thread to wake, and may wake threads spuriously: [`Chaos`](super::Chaos) does so now and then,
-/// to find objects that do not check their condition again. A thread that waits can be [canceled](super::Cancellation).
+/// Without a [`World`](super::World), there are no spurious wake-ups: a thread returns from
+/// [`wait`](Self::wait) if and only if it was notified, and [`notify_one`](Self::notify_one) wakes
+/// the thread that has waited longest. So no spurious wake-up can hide that a notification is
+/// missing, or disturb an object that does not expect it. In contrast, a world chooses which thread
+/// to wake, and may wake threads spuriously: [`Chaos`](super::Chaos) does so now and then, to find
+/// objects that do not check their condition again. A thread that waits can be
+/// [canceled](super::Cancellation).
 ///
 /// ```
 /// use trueline_sync::primitives::{Condvar, Mutex};
@@ -33,8 +35,8 @@ use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 /// ```
 #[derive(Default)]
 pub struct Condvar {
-    /// The threads that wait, in the order of their arrival. A sleeper is notified only while this is locked, so never
-    /// after it has removed itself.
+    /// The sleepers of the threads that wait, in the order of their arrival. A sleeper is notified
+    /// only while this queue is locked, so it is never notified after it has been removed.
     sleepers: sync::Mutex<VecDeque<Arc<Sleeper>>>,
 }
 
@@ -46,8 +48,9 @@ impl Condvar {
 
     /// Releases the lock, waits to be notified, and takes the lock again.
     ///
-    /// Notifications after the release are not missed. The condition that the thread waits for need not hold when it
-    /// has the lock again: check it in a loop, or use [`wait_while`](Self::wait_while).
+    /// Notifications after the release are not missed. When the thread has the lock again, the
+    /// condition that it waits for does not necessarily hold: check the condition in a loop, or use
+    /// [`wait_while`](Self::wait_while).
     #[track_caller]
     pub fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
         self.wait_until(guard, None).0
@@ -78,8 +81,8 @@ impl Condvar {
         let mutex = guard.mutex();
         if let Some(world) = world::current() {
             if let Some(blocking) = world.blocking() {
-                // The only schedule point is before the release: the next thread that takes the lock finds this one
-                // blocked.
+                // The only schedule point is before the release, so the next thread that takes the
+                // lock finds this thread blocked.
                 let mut guard = guard;
                 guard.will_wait(Place::of(self));
                 drop(guard);
@@ -93,8 +96,8 @@ impl Condvar {
                 return (mutex.lock(), timed_out);
             }
             if world.wakes_early() {
-                // A spurious wake-up: return as if the thread had slept and had been woken before another thread could
-                // notify it.
+                // Simulates a spurious wake-up: returns as if the thread had slept and had been
+                // woken before another thread could notify it.
                 drop(guard);
                 std::thread::yield_now();
                 return (mutex.lock(), false);
@@ -106,8 +109,8 @@ impl Condvar {
         drop(guard);
         let timed_out = match sleeper.sleep_until(deadline.and_then(|deadline| deadline.0)) {
             Ok(true) => false,
-            // If the sleeper is no longer in the queue, it was notified in the meantime: then this is not a timeout,
-            // and the notification is not lost.
+            // If the sleeper is no longer in the queue, it was notified in the meantime. In this
+            // case, the wait has not timed out, and the notification is not lost.
             Ok(false) => self.forget(&sleeper),
             Err(cancelled) => {
                 self.forget(&sleeper);
@@ -117,14 +120,14 @@ impl Condvar {
         (mutex.lock(), timed_out)
     }
 
-    /// Removes a sleeper from the queue. Returns whether it was there.
+    /// Removes a sleeper from the queue. Returns whether the queue contained the sleeper.
     fn forget(&self, sleeper: &Arc<Sleeper>) -> bool {
         let mut sleepers = lock(&self.sleepers);
         let at = sleepers.iter().position(|other| Arc::ptr_eq(other, sleeper));
         at.is_some_and(|at| sleepers.remove(at).is_some())
     }
 
-    /// Waits while `condition` holds; it is checked under the lock.
+    /// Waits while `condition` holds. The condition is checked under the lock.
     #[track_caller]
     pub fn wait_while<'m, T>(
         &self,
@@ -168,7 +171,7 @@ impl Condvar {
         (guard, false)
     }
 
-    /// Wakes one of the threads that wait, if any does.
+    /// Wakes one of the threads that wait, if there are any.
     #[track_caller]
     pub fn notify_one(&self) {
         world::point_at(Access::new(AccessKind::Notify, Place::of(self)), Named::plain("notify_one"));
@@ -204,7 +207,7 @@ impl Condvar {
     }
 }
 
-/// The end of a timed wait; `None` if it is later than any `Instant`.
+/// The end of a timed wait; `None` if an `Instant` cannot represent it.
 #[derive(Clone, Copy)]
 struct Deadline(Option<Instant>);
 
@@ -283,12 +286,12 @@ mod tests {
                     thread::yield_now();
                 }
                 condvar.notify_one();
-                assert!(!bare.join().expect("it does not panic"));
+                assert!(!bare.join().expect("the thread does not panic"));
                 let looping =
                     scope.spawn(|| condvar.wait_timeout_while(mutex.lock(), duration, |number| *number == 0).1);
                 *mutex.lock() = 1;
                 condvar.notify_all();
-                assert!(!looping.join().expect("it does not panic"));
+                assert!(!looping.join().expect("the thread does not panic"));
                 *mutex.lock() = 0;
             });
         }

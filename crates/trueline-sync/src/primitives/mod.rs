@@ -1,7 +1,7 @@
 //! Primitives for objects that are written to be tested by trueline: the contents of `trueline::primitives`.
 //!
-//! Unlike the types of [`sync`](crate::sync), they can be [canceled](Cancellation) by unwinding, and their locks are
-//! never poisoned.
+//! Unlike a thread that uses the types of [`sync`](crate::sync), a thread that uses these
+//! primitives can be [canceled](Cancellation) by unwinding. Their locks are never poisoned.
 
 mod atomic;
 mod condvar;

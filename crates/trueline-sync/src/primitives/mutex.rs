@@ -8,11 +8,11 @@ use std::sync::{PoisonError, TryLockError};
 use crate::lock::{BeforeRelease, Lock, Release};
 use crate::world::Place;
 
-/// A lock around a value: `std`'s, with a schedule point before it is taken and before it is released.
+/// A lock around a value: `std`'s mutex, with a schedule point before the lock is taken and before it is released.
 ///
-/// It is never poisoned. A thread that waits for it is blocked by its [`World`](super::World), if the world blocks
-/// threads. A thread that waits can be [canceled](super::Cancellation) if it has entered a cancellation; outside of
-/// such a world, it waits by spinning in this case.
+/// The lock is never poisoned. If the [`World`](super::World) of a thread blocks threads, it blocks the thread while
+/// the thread waits for the lock. A thread that waits can be [canceled](super::Cancellation) if it has entered a
+/// cancellation. Such a thread spins while it waits, unless a world blocks it.
 ///
 /// ```
 /// use trueline_sync::primitives::Mutex;
@@ -64,7 +64,8 @@ impl<T> Mutex<T> {
         MutexGuard { before, value, _release: release, mutex: self }
     }
 
-    /// Returns a mutable reference to the value, without locking: no other thread has access.
+    /// Returns a mutable reference to the value. The mutex is not locked, because no other thread
+    /// has access.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -167,7 +168,7 @@ mod tests {
         }));
         assert!(panic.is_err());
         *mutex.lock() += 1;
-        *mutex.try_lock().expect("it is free") += 1;
+        *mutex.try_lock().expect("the lock is free") += 1;
         *mutex.get_mut() += 1;
         assert_eq!(mutex.into_inner(), 3);
     }

@@ -1,6 +1,6 @@
 //! The atomics of `std::sync::atomic`, with every stable method, and a schedule point before each access.
 //!
-//! They have the layout of those of `std`, which they contain.
+//! Each atomic contains the atomic of `std` with the same name, and has the same layout.
 #![expect(unsafe_code, reason = "`from_ptr` is unsafe in `std`, too, and statics are restored through their addresses")]
 
 use std::fmt;
@@ -10,8 +10,8 @@ pub use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::world::{self, Access, AccessKind, Named, Place, ValueKind};
 
-/// `std`'s fence. In an exploration, every access is immediately visible to all threads, so a fence is not a schedule
-/// point there.
+/// A replacement for `std`'s `fence`. In an exploration, every access is immediately visible to all
+/// threads, so a fence is not a schedule point there.
 #[inline]
 #[track_caller]
 pub fn fence(order: Ordering) {
@@ -21,14 +21,14 @@ pub fn fence(order: Ordering) {
     real::fence(order);
 }
 
-/// `std`'s deprecated name of [`spin_loop`](crate::hint::spin_loop).
+/// Another name for [`spin_loop`](crate::hint::spin_loop), deprecated as in `std`.
 #[inline]
 #[deprecated(note = "use hint::spin_loop instead")]
 pub fn spin_loop_hint() {
     crate::hint::spin_loop();
 }
 
-/// Returns the failure ordering that `compare_and_swap` with this ordering has.
+/// Returns the failure ordering of a `compare_and_swap` with this ordering.
 fn of_failure(order: Ordering) -> Ordering {
     match order {
         Ordering::Release | Ordering::Relaxed => Ordering::Relaxed,
@@ -50,8 +50,8 @@ macro_rules! common {
             /// Returns the atomic at this address.
             ///
             /// # Safety
-            /// The same as in `std`: the pointer must be aligned and valid for reads and writes during `'a`, and other
-            /// accesses during that time must be synchronized with atomic ones.
+            /// The conditions are the same as in `std`: the pointer must be aligned and valid for reads and writes
+            /// during `'a`, and non-atomic accesses during that time must be synchronized with atomic accesses.
             #[inline]
             #[must_use]
             pub const unsafe fn from_ptr<'a>(pointer: *mut $value) -> &'a Self {
@@ -66,7 +66,8 @@ macro_rules! common {
                 self.0.as_ptr()
             }
 
-            /// Returns a mutable reference to the value: no other thread has access.
+            /// Returns a mutable reference to the value. This is not a schedule point, because no
+            /// other thread has access.
             #[inline]
             pub fn get_mut(&mut self) -> &mut $value {
                 self.0.get_mut()
@@ -93,14 +94,14 @@ macro_rules! common {
                 self.access(AccessKind::Store, "store", || self.0.store(value, order));
             }
 
-            /// Sets the value, and returns the previous one.
+            /// Sets the value, and returns the previous value.
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 self.access(AccessKind::Update, "swap", || self.0.swap(value, order))
             }
 
-            /// Sets the value to `new` if it is `current`, and returns the previous one.
+            /// Sets the value to `new` if the value is `current`, and returns the previous value.
             #[inline]
             #[track_caller]
             #[deprecated(note = "use compare_exchange or compare_exchange_weak instead")]
@@ -111,10 +112,10 @@ macro_rules! common {
                 swapped.unwrap_or_else(|other| other)
             }
 
-            /// Sets the value to `new` if it is `current`, and returns the previous one.
+            /// Sets the value to `new` if the value is `current`, and returns the previous value.
             ///
             /// # Errors
-            /// Returns the value if it is not `current`.
+            /// Returns the value in an error if the value is not `current`.
             #[inline]
             #[track_caller]
             pub fn compare_exchange(
@@ -129,10 +130,12 @@ macro_rules! common {
                 })
             }
 
-            /// Like [`compare_exchange`](Self::compare_exchange), but may fail spuriously. In a world, it does not.
+            /// Like [`compare_exchange`](Self::compare_exchange), but may fail spuriously. It never
+            /// fails spuriously if the thread runs in a [`World`](crate::primitives::World).
             ///
             /// # Errors
-            /// Returns the value if it is not `current`, or spuriously.
+            /// Returns the value in an error if the value is not `current`, or if the call fails
+            /// spuriously.
             #[inline]
             #[track_caller]
             pub fn compare_exchange_weak(
@@ -151,8 +154,8 @@ macro_rules! common {
                 })
             }
 
-            /// Loads the value and replaces it with the result of `update`, and repeats this until no other thread has
-            /// changed the value in between.
+            /// Loads the value, and replaces it with the result of `update`. If another thread has
+            /// changed the value in between, tries again with the new value.
             ///
             /// # Errors
             /// Returns the value if `update` returns `None`.
@@ -177,7 +180,7 @@ macro_rules! common {
                 Err(value)
             }
 
-            /// Like [`fetch_update`](Self::fetch_update).
+            /// Another name for [`fetch_update`](Self::fetch_update).
             ///
             /// # Errors
             /// Returns the value if `update` returns `None`.
@@ -192,7 +195,7 @@ macro_rules! common {
                 self.fetch_update(set_order, fetch_order, update)
             }
 
-            /// Like [`fetch_update`](Self::fetch_update), with an `update` that always returns a next value.
+            /// Like [`fetch_update`](Self::fetch_update), but `update` always returns a new value.
             #[inline]
             #[track_caller]
             pub fn update(
@@ -215,8 +218,8 @@ macro_rules! common {
             /// Sets the value of the static at this address.
             pub(crate) fn restore(address: usize, bits: u64) {
                 let pointer = std::ptr::with_exposed_provenance::<real::$name$(<$generic>)?>(address);
-                // SAFETY: `Statics` passes the address of an atomic of this type, which `access` had a reference to. It
-                // is in static memory, so it is still alive; `bits` exposed its provenance.
+                // SAFETY: `Statics` passes the address of an atomic of this type, which `access` had a reference to.
+                // The atomic is in static memory, so it is still alive; `bits` exposed its provenance.
                 let atomic = unsafe { &*pointer };
                 atomic.store(Self::value_of(bits), Ordering::Relaxed);
             }
@@ -279,21 +282,21 @@ macro_rules! integers {
             fetch_nand: "Sets the value to its bitwise `nand` with `value`",
             fetch_or: "Sets the value to its bitwise `or` with `value`",
             fetch_xor: "Sets the value to its bitwise `xor` with `value`",
-            fetch_max: "Sets the value to the larger of it and `value`",
-            fetch_min: "Sets the value to the smaller of it and `value`"
+            fetch_max: "Sets the value to the larger of the current value and `value`",
+            fetch_min: "Sets the value to the smaller of the current value and `value`"
         );
 
         #[cfg(target_has_atomic = $width)]
         #[expect(
             clippy::allow_attributes,
-            reason = "lossless for some widths; for others, only bits that were added before are truncated"
+            reason = "lossless for some widths; for others, truncates only the bits that `bits` added"
         )]
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             clippy::cast_lossless,
             clippy::unnecessary_cast,
-            reason = "only bits that were added before are truncated"
+            reason = "truncates only the bits that `bits` added"
         )]
         impl $name {
             fn bits(value: $value) -> u64 {
@@ -320,7 +323,7 @@ integers!(
     AtomicUsize usize Unsigned "ptr"
 );
 
-/// `std`'s `AtomicBool`, with a schedule point before each access.
+/// A replacement for `std`'s `AtomicBool`, with a schedule point before each access.
 ///
 /// ```
 /// use trueline_sync::sync::atomic::{AtomicBool, Ordering};
@@ -361,7 +364,7 @@ impl AtomicBool {
     }
 }
 
-/// `std`'s `AtomicPtr`, with a schedule point before each access.
+/// A replacement for `std`'s `AtomicPtr`, with a schedule point before each access.
 ///
 /// ```
 /// use trueline_sync::sync::atomic::{AtomicPtr, Ordering};
@@ -426,8 +429,9 @@ impl<T> AtomicPtr<T> {
         self.fetch("fetch_xor", order, |pointer| pointer.map_addr(|address| address ^ value))
     }
 
-    /// Updates the pointer in one access. `std` has these methods only in later releases than the oldest that this
-    /// crate supports.
+    /// Updates the pointer in one access. The methods that use this function do not call the
+    /// methods of `std` with the same names, because those methods do not exist in the oldest
+    /// release of Rust that this crate supports.
     #[inline]
     #[track_caller]
     fn fetch(&self, name: &'static str, order: Ordering, next: impl Fn(*mut T) -> *mut T) -> *mut T {
@@ -466,7 +470,7 @@ impl<T> fmt::Pointer for AtomicPtr<T> {
 
 macro_rules! deprecated_initial {
     ($($constant:ident: $name:ident = $value:expr),+) => {$(
-        /// `std`'s deprecated initial value.
+        /// An initial value, deprecated as in `std`.
         #[deprecated(note = "use `new` instead")]
         #[expect(clippy::declare_interior_mutable_const, reason = "as in `std`")]
         pub const $constant: $name = $name::new($value);
@@ -484,8 +488,8 @@ mod tests {
     use super::Ordering::SeqCst;
     use super::*;
 
-    /// Calls each method in turn on both types, and asserts that both return the same and have the same value
-    /// afterwards.
+    /// Calls each method in turn on this type and on the type of `std`, and asserts that both return the same result
+    /// and have the same value afterward.
     macro_rules! methods {
         ($name:ident: $initial:expr; $(.$method:ident($($argument:expr),*))+) => {{
             let (ours, theirs) = ($name::new($initial), real::$name::new($initial));

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Condvar, Mutex};
 use crate::cancel::unpoisoned;
 
-/// `std`'s `Barrier`, with schedule points.
+/// A replacement for `std`'s `Barrier`, with schedule points.
 ///
 /// ```
 /// use trueline_sync::sync::Barrier;
@@ -13,7 +13,7 @@ use crate::cancel::unpoisoned;
 /// assert!(Barrier::new(1).wait().is_leader());
 /// ```
 pub struct Barrier {
-    /// The number of threads that wait, and the number of completed rounds.
+    /// The number of threads that wait, and the number of completed rounds. A round ends when all threads have arrived.
     state: Mutex<(usize, usize)>,
     changed: Condvar,
     threads: usize,

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use super::MutexGuard;
 use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 
-/// `std`'s `Condvar`, with schedule points. A world that blocks threads does not measure time: it decides when a time
-/// limit expires.
+/// A replacement for `std`'s `Condvar`, with schedule points. If a scheduler controls the threads,
+/// time is not measured: the scheduler chooses when a time limit expires.
 ///
 /// ```
 /// use std::time::Duration;
@@ -104,7 +104,8 @@ impl Condvar {
         with(guard, WaitTimeoutResult(timed_out))
     }
 
-    /// `std`'s deprecated form of [`wait_timeout`](Self::wait_timeout).
+    /// Like [`wait_timeout`](Self::wait_timeout), with a duration in milliseconds; deprecated as in
+    /// `std`.
     ///
     /// # Errors
     /// Returns the guard in an error if the mutex is poisoned.
@@ -144,7 +145,7 @@ impl Condvar {
             };
             let result;
             (guard, result) = self.wait_timeout(guard, left)?;
-            // In a world that blocks threads, the world decides when the time limit expires, not the clock.
+            // In a world that blocks threads, the time limit expires when the world decides, not by the clock.
             if result.timed_out() && world::blocks() {
                 let is_over = condition(&mut guard);
                 return Ok((guard, WaitTimeoutResult(is_over)));
@@ -152,8 +153,8 @@ impl Condvar {
         }
     }
 
-    /// Releases the lock in order to wait. The only schedule point is before the release, so the next thread that takes
-    /// the lock finds this one waiting.
+    /// Releases the lock in order to wait. The only schedule point is before the release, so the
+    /// next thread that takes the lock finds this thread waiting.
     #[track_caller]
     fn release<'m, T>(&self, mut guard: MutexGuard<'m, T>) -> &'m super::Mutex<T> {
         guard.will_wait(Place::of(self));

@@ -1,4 +1,4 @@
-//! `std::sync`, with schedule points.
+//! A replacement for `std::sync`, with schedule points.
 
 pub mod atomic;
 mod barrier;

@@ -24,7 +24,7 @@ struct State<T> {
 
 struct Channel<T> {
     state: Mutex<State<T>>,
-    /// The capacity, if it is limited. If it is 0, a message stays in the queue until it is received.
+    /// The capacity; `None` if it is unlimited. With capacity 0, a sender waits until its message has left the queue.
     room: Option<usize>,
     arrived: Condvar,
     left: Condvar,
@@ -186,7 +186,7 @@ macro_rules! sender {
             /// Sends a message. If the capacity is limited, waits for room.
             ///
             /// # Errors
-            /// Returns the message if the receiver is gone.
+            /// Returns the message if the receiver was dropped.
             #[track_caller]
             pub fn send(&self, message: T) -> Result<(), SendError<T>> {
                 self.channel.send(message)
@@ -214,14 +214,14 @@ macro_rules! sender {
     };
 }
 
-sender!(Sender, "Sends to a channel without a limit.");
-sender!(SyncSender, "Sends to a channel with a limit.");
+sender!(Sender, "Sends to a channel with unlimited capacity.");
+sender!(SyncSender, "Sends to a channel with limited capacity.");
 
 impl<T> SyncSender<T> {
     /// Sends a message if there is room.
     ///
     /// # Errors
-    /// Returns the message if there is no room, or the receiver is gone.
+    /// Returns the message if there is no room, or the receiver was dropped.
     #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         self.channel.try_send(message)
@@ -300,7 +300,8 @@ impl<T> Drop for Receiver<T> {
         let left = if self.channel.room == Some(0) { VecDeque::new() } else { std::mem::take(&mut state.queue) };
         self.channel.left.notify_all();
         drop(state);
-        // Dropped after the lock, because the destructors of messages may use the channel.
+        // The messages are dropped after the lock is released, because their destructors may use
+        // the channel.
         drop(left);
     }
 }
@@ -381,12 +382,12 @@ mod tests {
     #[test]
     fn both_ends_notice_when_the_other_is_gone() {
         let (sender, receiver) = sync_channel(0);
-        assert_eq!(sender.try_send(1), Err(TrySendError::Full(1)), "nobody receives");
+        assert_eq!(sender.try_send(1), Err(TrySendError::Full(1)), "no thread receives");
         assert_eq!(receiver.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
         std::thread::scope(|scope| {
             let sent = scope.spawn(|| sender.send(2));
             drop(receiver);
-            assert!(sent.join().expect("it does not panic").is_err());
+            assert!(sent.join().expect("the sender does not panic").is_err());
         });
         let (sender, receiver) = channel::<u32>();
         drop(sender);

@@ -8,7 +8,8 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use crate::lock::{BeforeRelease, Lock, Release};
 use crate::world::Place;
 
-/// `std`'s `Mutex`, with a schedule point before it is taken and before it is released.
+/// A replacement for `std`'s `Mutex`, with a schedule point before the lock is taken and before it
+/// is released.
 ///
 /// ```
 /// use trueline_sync::sync::Mutex;
@@ -65,7 +66,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock if no other thread holds it.
     ///
     /// # Errors
-    /// Fails if another thread holds the lock, and if the mutex is poisoned.
+    /// Fails if another thread holds the lock, or if the mutex is poisoned.
     #[inline]
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
@@ -78,7 +79,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Returns whether a thread has panicked while it held the lock.
+    /// Returns whether a thread has panicked while holding the lock.
     pub fn is_poisoned(&self) -> bool {
         self.real.is_poisoned()
     }
@@ -88,7 +89,8 @@ impl<T: ?Sized> Mutex<T> {
         self.real.clear_poison();
     }
 
-    /// Returns a mutable reference to the value: no other thread has access.
+    /// Returns a mutable reference to the value. The mutex is not locked, because no other thread
+    /// has access.
     ///
     /// # Errors
     /// Returns the value in an error if the mutex is poisoned.

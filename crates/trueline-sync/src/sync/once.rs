@@ -9,8 +9,8 @@ use super::atomic;
 use crate::cancel::lock;
 use crate::world::{self, Access, AccessKind, Named, Place, ValueKind, Wake};
 
-/// `std`'s `Once`, with schedule points. If a `static` one was incomplete when an exploration began, it is incomplete
-/// again in the next execution.
+/// A replacement for `std`'s `Once`, with schedule points. If a `static` `Once` was incomplete when
+/// an exploration began, it is incomplete at the start of each execution.
 ///
 /// ```
 /// use trueline_sync::sync::Once;
@@ -29,8 +29,8 @@ const POISONED: u32 = 1;
 const RUNNING: u32 = 2;
 const COMPLETE: u32 = 3;
 
-/// The place where threads of the operating system wait for a thread that initializes. All `Once`s share it, because
-/// few threads wait, and not for long.
+/// The mutex and condition variable with which operating-system threads wait for a thread that runs
+/// a closure. All `Once`s share them, because few threads wait, and not for long.
 static WAITING: (real::Mutex<()>, real::Condvar) = (real::Mutex::new(()), real::Condvar::new());
 
 /// The state that a closure of [`Once::call_once_force`] receives.
@@ -54,7 +54,7 @@ impl fmt::Debug for OnceState {
 impl UnwindSafe for Once {}
 impl RefUnwindSafe for Once {}
 
-/// `std`'s deprecated initial value.
+/// An initial value, deprecated as in `std`.
 #[deprecated(note = "use `Once::new` instead")]
 #[expect(clippy::declare_interior_mutable_const, reason = "as in `std`")]
 pub const ONCE_INIT: Once = Once::new();
@@ -68,7 +68,8 @@ impl Once {
         Self { state: AtomicU32::new(INCOMPLETE) }
     }
 
-    /// Calls the closure, unless a closure was called before. Waits for a closure that is being called.
+    /// Calls the closure, unless a closure has already been called. If another thread is calling a
+    /// closure, waits until that closure has returned.
     ///
     /// # Panics
     /// Panics if an earlier closure has panicked.
@@ -131,7 +132,8 @@ impl Once {
     #[track_caller]
     fn call(&self, ignores_poison: bool, name: &'static str, closure: &mut dyn FnMut(&OnceState)) {
         loop {
-            // A complete `Once` stays complete, so this access is a load.
+            // A complete `Once` stays complete. So this call does not change it, and counts as a
+            // load.
             let is_complete = self.state.load(Ordering::Acquire) == COMPLETE;
             let kind = if is_complete { AccessKind::Load } else { AccessKind::Update };
             let begin = || {
@@ -148,7 +150,7 @@ impl Once {
         }
     }
 
-    /// Calls the closure. Only one thread at a time does.
+    /// Calls the closure. Only one thread at a time calls this function.
     #[track_caller]
     fn run(&self, is_poisoned: bool, closure: &mut dyn FnMut(&OnceState)) {
         struct Finish<'o>(&'o Once, u32);
@@ -174,7 +176,7 @@ impl Once {
         WAITING.1.notify_all();
     }
 
-    /// Waits while `while_state` holds for the state; may return early.
+    /// Waits while `while_state` returns true for the state. May return early.
     fn block(&self, while_state: impl Fn(u32) -> bool) {
         if world::block(Place::of(self)) {
             return;
@@ -187,7 +189,7 @@ impl Once {
     #[track_caller]
     fn access<R>(&self, kind: AccessKind, name: &'static str, act: impl FnOnce() -> R) -> R {
         let place = Place::of(self);
-        // If it was complete when the exploration began, it stays complete in all executions.
+        // If this `Once` was complete when the exploration began, it stays complete in all executions.
         if world::is_inside() && world::was_always(place, u64::from(COMPLETE)) {
             return act();
         }
@@ -196,12 +198,12 @@ impl Once {
         world::access_of_std(Access::new(kind, place), named, act, value, atomic::AtomicU32::restore)
     }
 
-    /// Returns whether it is complete, with exclusive access.
+    /// Returns whether this `Once` is complete. Exclusive access makes a schedule point unnecessary.
     pub(super) fn is_completed_mut(&mut self) -> bool {
         *self.state.get_mut() == COMPLETE
     }
 
-    /// Makes it incomplete again.
+    /// Makes this `Once` incomplete again.
     pub(super) fn reset(&mut self) {
         *self.state.get_mut() = INCOMPLETE;
     }

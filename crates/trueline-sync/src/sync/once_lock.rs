@@ -1,5 +1,5 @@
 //! `std::sync::OnceLock` and `std::sync::LazyLock`.
-#![expect(unsafe_code, reason = "values that are there once a `Once` is complete")]
+#![expect(unsafe_code, reason = "a value is initialized if and only if its `Once` is complete")]
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Once;
 
-/// `std`'s `OnceLock`, with schedule points. If a `static` one was empty when an exploration began, it is empty at the
-/// start of each execution; the value of the previous execution is leaked.
+/// A replacement for `std`'s `OnceLock`, with schedule points. If a `static` `OnceLock` was empty
+/// when an exploration began, it is empty at the start of each execution; the value of the previous
+/// execution is leaked.
 ///
 /// ```
 /// use trueline_sync::sync::OnceLock;
@@ -24,8 +25,9 @@ use super::Once;
 /// ```
 pub struct OnceLock<T> {
     once: Once,
-    // Invariant: if `once` is complete, the value is initialized, and not written until it is exclusively borrowed.
-    // After an exploration has restored `once`, the value is overwritten without being dropped.
+    // Invariant: if `once` is complete, the value is initialized, and no code writes it except
+    // through an exclusive borrow. After an exploration has restored `once`, the value is
+    // overwritten without being dropped.
     value: UnsafeCell<MaybeUninit<T>>,
     owns: PhantomData<T>,
 }
@@ -85,7 +87,7 @@ impl<T> OnceLock<T> {
     /// Sets the value, if it has not been set.
     ///
     /// # Errors
-    /// Returns `value` if another one has been set.
+    /// Returns `value` if another value has been set.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut value = Some(value);
@@ -97,7 +99,7 @@ impl<T> OnceLock<T> {
         value.map_or(Ok(()), Err)
     }
 
-    /// Returns the value, and sets it to the result of `initialize` if it has not been set.
+    /// Returns the value. If it has not been set, first sets it to the result of `initialize`.
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, initialize: F) -> &T {
         self.once.call_once_force(|_| self.write(initialize()));
@@ -108,8 +110,9 @@ impl<T> OnceLock<T> {
     /// Writes the value, in a closure of `once`.
     fn write(&self, value: T) {
         let slot = self.value.get();
-        // SAFETY: closures of `once` run one at a time, and no reference to the value exists before a closure has
-        // returned. A value from before an exploration restored `once` is leaked.
+        // SAFETY: closures of `once` run one at a time, and no reference to the value exists before
+        // a closure has returned. If an exploration has restored `once`, the previous value is
+        // leaked.
         unsafe { slot.write(MaybeUninit::new(value)) };
     }
 
@@ -124,7 +127,8 @@ impl<T> OnceLock<T> {
             return None;
         }
         self.once.reset();
-        // SAFETY: `once` was complete and no longer is, so the value is read only here.
+        // SAFETY: `once` was complete and no longer is, so no other code reads the
+        // value.
         Some(unsafe { self.value.get_mut().assume_init_read() })
     }
 }
@@ -173,8 +177,9 @@ impl<T: PartialEq> PartialEq for OnceLock<T> {
 
 impl<T: Eq> Eq for OnceLock<T> {}
 
-/// `std`'s `LazyLock`, with schedule points. If a `static` one was not initialized when an exploration began, it is
-/// initialized in each execution; the value of the previous execution is leaked.
+/// A replacement for `std`'s `LazyLock`, with schedule points. If a `static` `LazyLock` was not
+/// initialized when an exploration began, it is initialized again in each execution; the value of
+/// the previous execution is leaked.
 ///
 /// ```
 /// use trueline_sync::sync::LazyLock;
@@ -184,19 +189,21 @@ impl<T: Eq> Eq for OnceLock<T> {}
 /// ```
 pub struct LazyLock<T, F = fn() -> T> {
     cell: OnceLock<T>,
-    /// Read when the value is initialized; it is not dropped then, and not read again unless an exploration has
-    /// restored `cell`.
+    /// The closure. Initializing the value moves the closure out of this field, so that this field
+    /// must not drop the closure after that. The closure is moved out a second time only if an
+    /// exploration has restored `cell`.
     initialize: UnsafeCell<ManuallyDrop<F>>,
     is_taken: AtomicBool,
 }
 
-// SAFETY: the closure is read by the one thread that initializes the cell, which needs `F: Send`; the rest is a `OnceLock`.
+// SAFETY: the closure is read by the one thread that initializes the cell, which needs `F: Send`. The value is in a
+// `OnceLock`, which is `Sync` on the same conditions.
 unsafe impl<T: Sync + Send, F: Send> Sync for LazyLock<T, F> {}
 impl<T: RefUnwindSafe + UnwindSafe, F: UnwindSafe> RefUnwindSafe for LazyLock<T, F> {}
 impl<T: UnwindSafe, F: UnwindSafe> UnwindSafe for LazyLock<T, F> {}
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// Creates a value that `initialize` computes when it is first needed.
+    /// Creates a value that `initialize` computes when the value is first needed.
     #[inline]
     pub const fn new(initialize: F) -> Self {
         Self {
@@ -217,11 +224,13 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
             let was_taken = this.is_taken.swap(true, Ordering::Relaxed);
             assert!(
                 !was_taken || !needs_drop::<F>(),
-                "a static `LazyLock` whose closure owns data cannot be initialized again for the next execution"
+                "a static `LazyLock` whose closure owns data cannot be initialized again for the next execution: use a \
+                 closure that owns no data"
             );
             let initialize = this.initialize.get();
-            // SAFETY: `once` runs one closure at a time, and only one in total. After an exploration has restored it,
-            // the closure is read again; it does not own anything.
+            // SAFETY: `once` runs at most one closure, so the closure is read once. If an
+            // exploration has restored `once`, this code reads `initialize` again; this is sound
+            // because the closure does not own anything.
             let initialize = unsafe { initialize.read() };
             cell.write(ManuallyDrop::into_inner(initialize)());
         });
@@ -324,7 +333,7 @@ mod tests {
         assert_eq!(cell.take(), Some(1));
         assert_eq!(cell.get(), None);
         assert_eq!(*cell.get_or_init(|| 2), 2);
-        *cell.get_mut().expect("it is there") = 3;
+        *cell.get_mut().expect("the value has been set") = 3;
         assert_eq!(cell.into_inner(), Some(3));
     }
 }

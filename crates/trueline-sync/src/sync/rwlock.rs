@@ -8,7 +8,8 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 
-/// `std`'s `RwLock`, with a schedule point before it is taken and before it is released.
+/// A replacement for `std`'s `RwLock`, with a schedule point before the lock is taken and before it
+/// is released.
 ///
 /// ```
 /// use trueline_sync::sync::RwLock;
@@ -39,8 +40,8 @@ impl<T> RwLock<T> {
     }
 }
 
-/// Takes the lock. In a world that blocks threads, repeats `attempt` until it succeeds; otherwise, `really` waits for
-/// the lock.
+/// Takes the lock. In a world that blocks threads, repeats `attempt` until it succeeds; otherwise, calls `really`,
+/// which waits for the lock.
 #[track_caller]
 fn acquire<G>(
     place: Place,
@@ -59,7 +60,7 @@ fn acquire<G>(
     }
 }
 
-/// Wraps the guard in a result. A macro, not a closure, because guards record the caller's location.
+/// Wraps the guard of `std` in a result. This is a macro, not a closure, because guards record the caller's location.
 macro_rules! guarded {
     ($self:ident, $guard:ident, $result:expr) => {
         match $result {
@@ -94,7 +95,7 @@ impl<T: ?Sized> RwLock<T> {
         Before(Place::of(self), Location::caller())
     }
 
-    /// Waits until no thread writes, and takes the lock to read.
+    /// Waits until no thread holds the lock for writing, and takes the lock for reading.
     ///
     /// # Errors
     /// Returns the guard in an error if the lock is poisoned.
@@ -104,7 +105,7 @@ impl<T: ?Sized> RwLock<T> {
         guarded!(self, RwLockReadGuard, result)
     }
 
-    /// Waits until no other thread has the lock, and takes it to write.
+    /// Waits until no other thread holds the lock, and takes the lock for writing.
     ///
     /// # Errors
     /// Returns the guard in an error if the lock is poisoned.
@@ -114,25 +115,25 @@ impl<T: ?Sized> RwLock<T> {
         guarded!(self, RwLockWriteGuard, result)
     }
 
-    /// Takes the lock to read, if no thread writes.
+    /// Takes the lock for reading, if no thread holds it for writing.
     ///
     /// # Errors
-    /// Fails if another thread writes, and if the lock is poisoned.
+    /// Fails if a thread holds the lock for writing, or if the lock is poisoned.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         tried!(self, RwLockReadGuard, "try_read", try_read)
     }
 
-    /// Takes the lock to write, if no other thread has it.
+    /// Takes the lock for writing, if no other thread holds it.
     ///
     /// # Errors
-    /// Fails if another thread has the lock, and if it is poisoned.
+    /// Fails if another thread holds the lock, or if the lock is poisoned.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         tried!(self, RwLockWriteGuard, "try_write", try_write)
     }
 
-    /// Returns whether a thread has panicked while it wrote.
+    /// Returns whether a thread has panicked while it held the lock for writing.
     pub fn is_poisoned(&self) -> bool {
         self.real.is_poisoned()
     }
@@ -142,7 +143,8 @@ impl<T: ?Sized> RwLock<T> {
         self.real.clear_poison();
     }
 
-    /// Returns a mutable reference to the value: no other thread has access.
+    /// Returns a mutable reference to the value. The lock is not taken, because no other thread has
+    /// access.
     ///
     /// # Errors
     /// Returns the value in an error if the lock is poisoned.
@@ -163,7 +165,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     }
 }
 
-/// The schedule point before the release.
+/// Runs the schedule point before the release, when dropped.
 struct Before(Place, &'static Location<'static>);
 
 impl Drop for Before {
@@ -173,7 +175,7 @@ impl Drop for Before {
     }
 }
 
-/// Wakes the threads that wait for the lock, after its release.
+/// Wakes the threads that wait for the lock, when dropped. It must be dropped after the release.
 struct After(Place);
 
 impl Drop for After {
@@ -187,7 +189,8 @@ macro_rules! guard {
         #[doc = $doc]
         #[must_use = "if unused the RwLock will immediately unlock"]
         pub struct $name<'l, T: ?Sized> {
-            // Fields are dropped in this order.
+            // Fields are dropped in this order: first the schedule point, then the lock, then the
+            // wake-up of waiting threads.
             #[expect(dead_code, reason = "only its destructor is used")]
             before: Before,
             real: real::$name<'l, T>,

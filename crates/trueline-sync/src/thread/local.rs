@@ -1,4 +1,5 @@
-//! Thread locals: of a thread or, in a world that runs several tasks on one thread, of a task.
+//! Thread locals. Each thread has its own values. In a world that runs several tasks on one thread,
+//! each task has its own values.
 
 use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::Thread;
 use crate::world;
 
-/// The thread locals of one task, in a world that runs several tasks on one thread of the operating system.
+/// The thread locals of one task, in a world that runs several tasks on one operating-system thread.
 pub struct Locals {
     /// The number of the task.
     pub(super) task: u64,
@@ -31,8 +32,8 @@ impl Locals {
         Rc::new(Self { task, thread: OnceCell::new(), slots: RefCell::default() })
     }
 
-    /// Runs the destructors of all values, in reverse order of initialization; values that these destructors initialize
-    /// are destroyed too.
+    /// Runs the destructors of all values, in reverse order of initialization. If a destructor
+    /// initializes further values, they are destroyed too.
     pub fn destroy(&self) {
         loop {
             let value = {
@@ -40,7 +41,8 @@ impl Locals {
                 let alive = slots.iter_mut().rev().find(|(_, slot)| matches!(slot, Slot::Alive(_)));
                 alive.map(|(_, slot)| std::mem::replace(slot, Slot::Destroyed))
             };
-            // Dropped here, where nothing is borrowed, because a destructor may use other thread locals.
+            // The value is dropped here, where nothing is borrowed, because a destructor may use
+            // other thread locals.
             if value.is_none() {
                 return;
             }
@@ -94,7 +96,8 @@ impl Key {
     }
 }
 
-/// `std`'s `LocalKey`, created by [`thread_local!`](crate::thread_local).
+/// The type of the statics that [`thread_local!`](crate::thread_local) declares. Replaces `std`'s
+/// `LocalKey`.
 pub struct LocalKey<T: 'static> {
     key: &'static Key,
     initialize: fn() -> T,
@@ -142,8 +145,8 @@ impl<T: 'static> LocalKey<T> {
     {
         if world::is_inside() {
             if let Some(locals) = world::current().and_then(|world| world.locals()) {
-                // Reads the key: a static that is never read could be merged with another one, and then have the same
-                // address.
+                // Reads the key, so that the key has its own address: the compiler may merge a
+                // static that is never read with another static.
                 let _ = self.key.0.load(Ordering::Relaxed);
                 let value = locals.get(std::ptr::from_ref(self.key).addr(), self.initialize)?;
                 return Ok(use_it(&value));
@@ -238,7 +241,8 @@ impl<T: 'static> fmt::Debug for LocalKey<T> {
     }
 }
 
-/// `std`'s `thread_local!`. In a world that runs tasks, each task has its own values.
+/// A replacement for `std`'s `thread_local!`. In a world that runs tasks, each task has its own
+/// values.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -309,16 +313,16 @@ mod tests {
         static KEYS: [Key; 2] = [Key::new(), Key::new()];
         let key = |number: usize| std::ptr::from_ref(&KEYS[number]).addr();
         let locals = Locals::new(0);
-        locals.get(key(0), || Noisy("first")).expect("alive");
-        locals.get(key(1), || Noisy("second")).expect("alive");
-        locals.get(key(0), || unreachable!("it is there") as Noisy).expect("alive");
+        locals.get(key(0), || Noisy("first")).expect("the value is alive");
+        locals.get(key(1), || Noisy("second")).expect("the value is alive");
+        locals.get(key(0), || unreachable!("the value is initialized") as Noisy).expect("the value is alive");
         locals.destroy();
         assert_eq!(DROPPED.take(), ["second", "first"]);
         assert!(locals.get(key(0), || Noisy("again")).is_err());
-        Locals::new(1).get(key(0), || Noisy("leaked")).map(drop).expect("another task has its own");
+        Locals::new(1).get(key(0), || Noisy("leaked")).map(drop).expect("another task has its own value");
         DROPPED.take();
         let locals = Locals::new(2);
-        locals.get(key(0), || Noisy("leaked")).map(drop).expect("alive");
+        locals.get(key(0), || Noisy("leaked")).map(drop).expect("the value is alive");
         locals.leak();
         assert!(DROPPED.take().is_empty());
     }
@@ -333,7 +337,7 @@ mod tests {
         }
         ONE.set(5);
         TWO.with_borrow_mut(|two| two.push(3));
-        std::thread::spawn(|| assert_eq!((ONE.get(), TWO.take()), (1, vec![2]))).join().expect("alike");
+        std::thread::spawn(|| assert_eq!((ONE.get(), TWO.take()), (1, vec![2]))).join().expect("the assertion holds");
         assert_eq!((ONE.get(), TWO.take()), (5, vec![2, 3]));
     }
 }

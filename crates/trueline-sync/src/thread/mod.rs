@@ -1,4 +1,5 @@
-//! `std::thread`, with schedule points. In a world that runs tasks, a spawned thread is a task.
+//! A replacement for `std::thread`, with schedule points. In a world that runs tasks, a spawned
+//! thread is a task.
 
 mod local;
 mod scoped;
@@ -28,7 +29,7 @@ enum Kind {
     Task(Arc<Task>),
 }
 
-/// The data of a task that its handles share.
+/// The data of a task that all handles to the task share.
 struct Task {
     id: u64,
     name: Option<String>,
@@ -51,7 +52,8 @@ impl Thread {
         Self(Kind::Task(Arc::new(Task { id, name, token: AtomicBool::new(false) })))
     }
 
-    /// Returns the identifier of the thread. The number of a task is the same in each execution.
+    /// Returns the identifier of the thread. The identifier of a task is its number, which is the
+    /// same in each execution.
     #[must_use]
     pub fn id(&self) -> ThreadId {
         ThreadId(match &self.0 {
@@ -137,15 +139,15 @@ pub fn park_timeout(duration: Duration) {
     }
 }
 
-/// `std`'s deprecated form of [`park_timeout`].
+/// Like [`park_timeout`], with a duration in milliseconds; deprecated as in `std`.
 #[track_caller]
 #[deprecated(note = "use park_timeout instead")]
 pub fn park_timeout_ms(ms: u32) {
     park_timeout(Duration::from_millis(ms.into()));
 }
 
-/// Sleeps for this duration. In a world that blocks threads, time is not measured: other threads may do anything in
-/// between.
+/// Sleeps for this duration. A world that blocks threads does not measure time: other threads may do anything before
+/// this function returns.
 #[track_caller]
 pub fn sleep(duration: Duration) {
     let unshared = 0_u8;
@@ -158,14 +160,14 @@ pub fn sleep(duration: Duration) {
     }
 }
 
-/// `std`'s deprecated form of [`sleep`].
+/// Like [`sleep`], with a duration in milliseconds; deprecated as in `std`.
 #[track_caller]
 #[deprecated(note = "use sleep instead")]
 pub fn sleep_ms(ms: u32) {
     sleep(Duration::from_millis(ms.into()));
 }
 
-/// Yields to other threads: `std::thread::yield_now`, as a schedule point.
+/// Yields to other threads. Replaces `std::thread::yield_now`, and is a schedule point.
 ///
 /// ```
 /// trueline_sync::thread::yield_now();

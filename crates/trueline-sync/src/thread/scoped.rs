@@ -25,10 +25,10 @@ struct Shared {
     changed: Condvar,
 }
 
-/// A scope to spawn threads in that borrow; see [`scope`].
+/// A scope that can spawn threads which borrow local variables; see [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     shared: Arc<Shared>,
-    // Invariant, as in `std`: the lifetimes of a scope must neither grow nor shrink.
+    // Makes the type invariant in both lifetimes, as in `std`: they must neither grow nor shrink.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
@@ -40,7 +40,8 @@ pub struct ScopedJoinHandle<'scope, T> {
     scope: PhantomData<&'scope ()>,
 }
 
-/// Calls `body` with a scope in which threads can be spawned that borrow, and waits for them.
+/// Calls `body` with a scope that can spawn threads which borrow local variables. Waits for these
+/// threads.
 ///
 /// ```
 /// let numbers = [1, 2, 3];
@@ -129,7 +130,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// Waits until the thread has ended.
     ///
     /// # Errors
-    /// Returns the payload of its panic if the thread has panicked.
+    /// Returns the payload of the panic if the thread has panicked.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         let result = self.spawned.join();
@@ -172,7 +173,7 @@ mod tests {
     fn a_panic_that_was_not_seen_goes_on() {
         let quiet = || resume_unwind(Box::new("of a thread"));
         let seen = catch_unwind(|| scope(|scope| scope.spawn(quiet).join().is_err() as u8));
-        assert_eq!(seen.expect("it was joined"), 1);
+        assert_eq!(seen.expect("the thread that panicked was joined"), 1);
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| ()));
         let unseen = catch_unwind(|| scope(|scope| drop::<ScopedJoinHandle<'_, ()>>(scope.spawn(quiet))));

@@ -83,15 +83,17 @@ impl Builder {
         F: FnOnce() -> T + Send,
         T: Send,
     {
-        // SAFETY: the caller guarantees the conditions of this function, which are the same.
+        // SAFETY: the called function has the same conditions as this one, and the caller
+        // guarantees them.
         let spawned = unsafe { self.spawn_then(body, |_| ()) }?;
         Ok(JoinHandle(spawned))
     }
 
-    /// Starts a thread that calls `then` when its body has ended, with whether the body panicked.
+    /// Starts a thread that runs `body`, and then calls `then`. The argument of `then` is whether
+    /// `body` panicked.
     ///
     /// # Safety
-    /// As for [`spawn_unchecked`](Self::spawn_unchecked).
+    /// The conditions are those of [`spawn_unchecked`](Self::spawn_unchecked).
     #[track_caller]
     pub(super) unsafe fn spawn_then<F, T>(self, body: F, then: impl FnOnce(bool) + Send) -> io::Result<Spawned<T>>
     where
@@ -130,7 +132,7 @@ impl Builder {
             let result = catch_unwind(AssertUnwindSafe(body));
             let has_panicked = result.is_err();
             if result.as_ref().is_err_and(|payload| payload.is::<Cancelled>()) {
-                // The execution is over, and no task waits for this one.
+                // The execution is over, and no task waits for this task.
                 return;
             }
             if let Some(locals) = locals {
@@ -143,9 +145,9 @@ impl Builder {
             then(has_panicked);
         };
         let run: Box<dyn FnOnce() + '_> = Box::new(run);
-        // SAFETY: only the lifetime changes. Either the task ends before the data that it borrows, or it is never
-        // continued; in that case, the task that owns the data is never continued either, because it waits for this
-        // one.
+        // SAFETY: only the lifetime changes. Either the task ends before the data that it borrows
+        // is dropped, or the task is never continued. In the second case, the task that owns the
+        // data is never continued either, because it waits for this task.
         let run: Box<dyn FnOnce()> = unsafe { std::mem::transmute(run) };
         match blocking.spawn(run) {
             Ok(()) => Ok(Spawned { packet, thread, real: None }),
@@ -163,7 +165,7 @@ struct Packet<T> {
 pub(super) struct Spawned<T> {
     packet: Arc<Packet<T>>,
     thread: Thread,
-    /// The thread of the operating system; `None` for a task.
+    /// The operating-system thread; `None` for a task.
     real: Option<std::thread::JoinHandle<()>>,
 }
 
@@ -178,12 +180,14 @@ impl<T> Spawned<T> {
             while lock(&self.packet.result).is_none() {
                 if !world::block(place) {
                     // The execution is over, so the task cannot continue.
-                    return Err(Box::new("the task was abandoned") as Box<dyn Any + Send>);
+                    return Err(
+                        Box::new("the task has no result, because its execution is over") as Box<dyn Any + Send>
+                    );
                 }
             }
         }
         let result = lock(&self.packet.result).take();
-        result.unwrap_or_else(|| Err(Box::new("the thread left no result")))
+        result.unwrap_or_else(|| Err(Box::new("the thread ended without a result")))
     }
 
     pub(super) fn thread(&self) -> &Thread {
@@ -210,7 +214,7 @@ impl<T> JoinHandle<T> {
     /// Waits until the thread has ended.
     ///
     /// # Errors
-    /// Returns the payload of its panic if the thread has panicked.
+    /// Returns the payload of the panic if the thread has panicked.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         self.0.join()
@@ -235,7 +239,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// A task does not have its own thread of the operating system: its handle is 0.
+/// A task does not have its own operating-system thread: its handle is 0.
 #[cfg(unix)]
 impl<T> std::os::unix::thread::JoinHandleExt for JoinHandle<T> {
     fn as_pthread_t(&self) -> std::os::unix::thread::RawPthread {

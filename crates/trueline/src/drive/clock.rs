@@ -11,10 +11,12 @@ use super::raw;
 
 /// The clock of a recorder.
 ///
-/// A clock must neither hide violations nor introduce them. A time stamp counter without fences may be read too early
-/// or too late, so that correct objects appear to violate their specification. A shared counter orders memory like a
-/// lock: other threads see all writes that a thread made before its return. So it hides that a write was not yet
-/// visible at the return, which is how objects with too weak memory orderings fail.
+/// A clock must neither hide violations nor introduce them. A time stamp counter without fences may
+/// be read too early or too late, so that correct objects appear to violate their specification. A
+/// shared counter orders memory like a lock: when an operation has returned, all other threads see
+/// its writes. So a shared counter hides faults of objects whose memory orderings are too weak:
+/// without the counter, such an object may violate its specification because a write is not yet
+/// visible to other threads when the operation returns.
 ///
 /// ```
 /// use trueline::drive::Clock;
@@ -26,9 +28,10 @@ use super::raw;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Clock {
-    /// The time stamp counter of the processor between two fences: about 20 ns, x86-64 only.
+    /// The time stamp counter of the processor, read between two fences. Reading it takes about 20
+    /// ns. Available only on x86-64.
     TimeStamp,
-    /// [`Instant`], the monotonic clock of the operating system: about 25 ns.
+    /// [`Instant`], the monotonic clock of the operating system. Reading it takes about 25 ns.
     Instant,
     /// A counter that all threads share. It hides faults in memory orderings; use it only on machines without a better
     /// clock.
@@ -41,7 +44,7 @@ pub enum Clock {
 pub struct Chosen {
     /// The clock.
     pub clock: Clock,
-    /// The reason why the best clock is not available; `None` if it is.
+    /// The reason why the best clock is not available; `None` if `clock` is the best clock.
     pub warning: Option<&'static str>,
 }
 
@@ -49,8 +52,8 @@ impl Clock {
     /// All clocks.
     pub const ALL: [Self; 3] = [Self::TimeStamp, Self::Instant, Self::Counter];
 
-    /// Returns the best clock of this machine: the time stamp counter if the counters of all processors agree, which is
-    /// tested once, and otherwise [`Instant`].
+    /// Returns the best clock of this machine. This is the time stamp counter if the counters of
+    /// all processors agree, and [`Instant`] otherwise. Whether the counters agree is tested once.
     #[doc(hidden)]
     pub fn best() -> Chosen {
         static BEST: OnceLock<Chosen> = OnceLock::new();
@@ -142,7 +145,8 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
 }
 
-/// Returns whether no thread sees an earlier time than the one passed to it.
+/// Passes time stamps from thread to thread. Returns `true` if no thread reads a time that is
+/// earlier than the time stamp it received.
 fn agrees(threads: usize, now: impl Fn() -> u64 + Sync) -> bool {
     let (turn, latest) = (AtomicUsize::new(0), AtomicU64::new(now()));
     let errors = AtomicUsize::new(0);
@@ -186,7 +190,7 @@ mod tests {
         for clock in Clock::ALL {
             assert_eq!(clock.to_string().parse(), Ok(clock));
         }
-        assert!("sundial".parse::<Clock>().expect_err("none").contains("instant"));
+        assert!("sundial".parse::<Clock>().expect_err("no clock has this name").contains("instant"));
     }
 
     #[test]

@@ -14,15 +14,16 @@ pub struct Making<'m> {
     pub random: &'m mut Random,
     /// The number of unique values generated in this run.
     pub(super) unique: &'m mut u64,
-    /// If set, ranges and lists produce only their first values, this many of them: objects often fail when few keys
-    /// are used.
+    /// If set, ranges and lists produce only their first `few` values. Objects often fail when few
+    /// keys are used.
     pub(super) few: Option<u32>,
 }
 
 /// Generates the arguments of an operation.
 ///
-/// Ranges of numbers, lists (arrays), tuples of generators, and `()` for operations without arguments are generators;
-/// [`unique`], [`skewed`], [`always`] and [`made_by`] create others.
+/// Ranges of numbers, lists (arrays), tuples of generators, and `()` for operations without
+/// arguments are generators; [`unique`], [`skewed`], [`always`] and [`made_by`] create other
+/// generators.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not generate arguments of operations",
     label = "give a range such as `0..10`, a list such as `[1, 5]`, a tuple of these, or `()` for no argument",
@@ -59,7 +60,7 @@ macro_rules! ranges {
             fn generate(&self, making: &mut Making<'_>) -> $type {
                 let (start, end) = (*self.start() as i128, *self.end() as i128);
                 assert!(start <= end, "the range {self:?} is empty, so there is no argument to generate");
-                let width = u64::try_from(end - start).expect("the range of a type of 64 bits");
+                let width = u64::try_from(end - start).expect("the width of a range of integers fits in 64 bits");
                 let offset = making.below(width.saturating_add(1));
                 <$type>::try_from(start + i128::from(offset)).expect("the sum is in the range")
             }
@@ -85,7 +86,7 @@ impl<T: Argument + Clone, const N: usize> Generate for [T; N] {
 
     fn generate(&self, making: &mut Making<'_>) -> T {
         let choice = making.below(N as u64);
-        self[usize::try_from(choice).expect("the number is below a `usize`")].clone()
+        self[usize::try_from(choice).expect("the choice is below `N`")].clone()
     }
 }
 
@@ -108,8 +109,8 @@ tuples! {
     (A 0, B 1, C 2, D 3)
 }
 
-/// Generates the numbers 1, 2, 3 and so on, each once in a run. A history with unique values is the most informative,
-/// and the near-linear monitors can judge it.
+/// Generates the numbers 1, 2, 3 and so on, each once in a run. Histories with unique values are
+/// the most informative, and the near-linear [monitors](crate::judge::monitor) can judge them.
 pub fn unique() -> Unique {
     Unique(())
 }
@@ -210,7 +211,8 @@ impl<const BYTES: usize> Payload<BYTES> {
         self.number
     }
 
-    /// Returns whether the payload is consistent; one that was read during a write may not be.
+    /// Returns whether the payload is consistent. A payload that was read during a write may be
+    /// inconsistent.
     pub fn is_whole(&self) -> bool {
         let expected = self.number.to_le_bytes()[0];
         self.ballast.iter().all(|byte| *byte == expected)
@@ -243,14 +245,15 @@ impl<const BYTES: usize> fmt::Debug for Payload<BYTES> {
     }
 }
 
-/// The number, or a text if the payload is not consistent.
+/// Converts a payload to its number. A payload that is not consistent becomes a text.
 impl<const BYTES: usize> Datum for Payload<BYTES> {
     fn to_value(&self) -> Value {
         if self.is_whole() { self.number.to_value() } else { Value::Text(format!("torn {}", self.number).into()) }
     }
 }
 
-/// A key that has one of only `HASHES` hashes: maps and sets often fail when hashes collide.
+/// A key whose hash has only `HASHES` possible values: maps and sets often fail when hashes
+/// collide.
 ///
 /// ```
 /// use std::hash::{BuildHasher, RandomState};
@@ -314,7 +317,7 @@ mod tests {
         let numbers = draw(&skewed(0..64), None);
         assert!(numbers.iter().all(|number| *number < 64));
         let first = numbers.iter().filter(|number| **number < 8).count();
-        assert!((90..250).contains(&first), "{first} of 400, where 50 would be as often as the others");
+        assert!((90..250).contains(&first), "{first} of 400 numbers are below 8; an even distribution would have 50");
         assert!(numbers.iter().any(|number| *number >= 32));
     }
 

@@ -1,11 +1,12 @@
-//! Asks the operating system whether a thread could run at all.
+//! Finds out from the operating system whether a thread is running, or could run if it had a
+//! processor.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A thread as Linux describes it. On other systems, it contains no information.
+/// An operating-system thread. On systems other than Linux, this value contains no information.
 #[derive(Clone, Debug)]
 pub(crate) struct OsThread(Option<Arc<Path>>);
 
@@ -45,8 +46,8 @@ impl OsThread {
         Self(HERE.with(|here| here.0.clone()))
     }
 
-    /// Returns whether the process has threads, besides its first one, that never called [`here`](Self::here); also if
-    /// that is not known.
+    /// Returns whether the process has threads, besides its first one, that never called
+    /// [`here`](Self::here). If this is not known, returns `true`.
     pub(crate) fn has_strangers() -> bool {
         let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return true };
@@ -60,15 +61,16 @@ impl OsThread {
         std::fs::read_to_string(self.0.as_ref()?.join(file)).ok()
     }
 
-    /// Returns how long it has run on a processor, if that is known.
+    /// Returns how long the thread has run on a processor, if that is known.
     pub(crate) fn ran(&self) -> Option<Duration> {
         let text = self.read("schedstat")?;
         text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
     }
 
-    /// Returns whether the thread is running or waiting for a processor, and for nothing else.
+    /// Returns whether the thread is running, or waiting only for a processor.
     pub(crate) fn is_runnable(&self) -> bool {
-        // The state follows the name, which is in parentheses and may contain any character.
+        // In the file `stat`, the state of the thread follows its name. The name is in parentheses
+        // and may contain any character.
         let state = |text: String| text.rsplit(')').next()?.split_whitespace().next().map(|state| state == "R");
         self.read("stat").and_then(state).unwrap_or(false)
     }
@@ -98,11 +100,11 @@ mod tests {
             receiver.recv()
         });
         let task = task.recv().expect("the thread sends its handle");
-        // Finally, it waits.
+        // Eventually, the thread waits for a message.
         while task.is_runnable() {
             std::thread::yield_now();
         }
         drop(sender);
-        assert!(waiting.join().expect("no panic").is_err());
+        assert!(waiting.join().expect("the thread does not panic").is_err());
     }
 }

@@ -1,4 +1,5 @@
-//! The panic hook of tests: it silences panics while candidates are tried, and knows which panics are being printed.
+//! The panic hook of tests: it silences panics while shrinking tries candidates, and keeps track of
+//! the panics that are being printed.
 //!
 //! A panic with a backtrace may take seconds to print. A thread that prints one makes progress, so watchdogs do not count
 //! this time.
@@ -11,7 +12,8 @@ use std::time::{Duration, Instant};
 /// The name of threads whose panics are not printed.
 pub(crate) const QUIET_THREADS: &str = "trueline, smaller";
 
-/// The longest time that printing a panic may take. A hook of the test's own may never return.
+/// The longest time that printing a panic may take. A panic hook that the test has installed may
+/// never return.
 const LONGEST: Duration = Duration::from_secs(5);
 
 thread_local! {
@@ -19,15 +21,15 @@ thread_local! {
     static QUIET: Cell<u32> = const { Cell::new(0) };
 }
 
-/// When each panic that is being printed began.
+/// The times at which the panics that are being printed began.
 static PRINTING: Mutex<Vec<Instant>> = Mutex::new(Vec::new());
 
 fn printing() -> MutexGuard<'static, Vec<Instant>> {
     PRINTING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Installs the hook on first use. The previous hook prints the panics. Our hook is never removed, because another one
-/// may have been installed meanwhile.
+/// Installs the hook when first called. The hook calls the previous hook to print a panic. It is
+/// never removed, because another hook may have been installed meanwhile.
 pub(crate) fn install() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -47,12 +49,14 @@ pub(crate) fn install() {
     });
 }
 
-/// Returns whether a thread of this process prints a panic.
+/// Returns whether a thread of this process is printing a panic. Ignores panics whose printing has
+/// taken longer than [`LONGEST`].
 pub(crate) fn are_printed() -> bool {
     printing().iter().any(|began| began.elapsed() < LONGEST)
 }
 
-/// While it exists, panics of this thread, and of [`QUIET_THREADS`], print nothing.
+/// While this value exists, panics of the current thread print nothing. Panics of threads with the
+/// name [`QUIET_THREADS`] never print anything.
 pub(crate) struct Quiet(());
 
 impl Quiet {

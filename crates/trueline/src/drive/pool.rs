@@ -12,10 +12,11 @@ use super::os_thread::OsThread;
 /// A piece of work.
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads that wait for work, so that a run does not have to spawn any.
+/// Threads that wait for work, so that a run does not have to spawn threads.
 ///
-/// A thread that never returns from its work is abandoned: another thread replaces it, and it ends with the program.
-/// All other threads have ended when the pool is dropped, unless they take too long.
+/// A thread that never returns from its work is abandoned: another thread replaces it, and the
+/// abandoned thread ends with the program. Dropping the pool waits for all other threads to end, up
+/// to a time limit.
 #[derive(Debug)]
 pub(super) struct Pool {
     threads: Vec<PoolThread>,
@@ -30,8 +31,9 @@ struct PoolThread {
     handle: JoinHandle<()>,
 }
 
-/// The time limit for threads to end once they have no more work: destructors of thread-local variables, which may
-/// belong to the object under test, run then.
+/// The time limit for threads to end once they have no more work. During this time, the threads run
+/// the destructors of their thread-local variables, some of which may belong to the object under
+/// test.
 const TIME_TO_END: Duration = Duration::from_secs(2);
 
 impl Pool {
@@ -49,7 +51,7 @@ impl Pool {
             let spawned = spawn(self.name);
             self.threads.push(spawned);
         }
-        self.threads[thread].jobs.send(job).expect("threads end when they have no more work");
+        self.threads[thread].jobs.send(job).expect("a thread receives jobs as long as its sender exists");
     }
 
     /// Abandons a thread, and replaces it by a new one.
@@ -59,7 +61,8 @@ impl Pool {
 
     /// Replaces all threads by new ones.
     pub(super) fn renew(&mut self) {
-        // The threads retired last time have usually ended long ago, so this does not wait.
+        // This call rarely has to wait, because the threads that the previous call of `renew`
+        // retired have usually ended long ago.
         self.end_retired();
         self.retired.extend(self.threads.drain(..).map(|thread| thread.handle));
     }
@@ -93,15 +96,15 @@ fn spawn(name: &str) -> PoolThread {
     let work = move || {
         OsThread::here();
         for job in receiver {
-            // Jobs catch panics of the object. A panic of our own must not end the thread either, because others wait
-            // for it.
+            // Jobs catch panics of the object. A panic of Trueline's own code must not end the thread either, because
+            // other threads wait for it.
             let _ = without_exit(|| catch_unwind(AssertUnwindSafe(job))).map_err(std::mem::forget);
         }
     };
     match std::thread::Builder::new().name(name.to_owned()).spawn(work) {
         Ok(handle) => PoolThread { jobs, handle },
         Err(error) => {
-            panic!("the system cannot start another thread for a run ({error}): use fewer with `.threads(..)`")
+            panic!("the system cannot start another thread for a run ({error}): use fewer threads, with `.threads(..)`")
         }
     }
 }
@@ -114,17 +117,19 @@ struct Inside(Cell<bool>);
 impl Drop for Inside {
     fn drop(&mut self) {
         if self.0.get() {
-            // The test harness captures the output of `eprintln`, and would not get to print it.
+            // This does not use `eprintln`, because the test harness captures its output and would
+            // not print it before the process aborts.
             let _ = std::io::stderr().write_all(
-                b"trueline: the code under test called `std::process::exit`, so the test fails; the next time the \
-                 test is started, it tries this run first\n",
+                b"trueline: the code under test called `std::process::exit`, so the test fails; when the test \
+                 runs again, it repeats this run first\n",
             );
             std::process::abort();
         }
     }
 }
 
-/// Runs code under test. If it calls `exit`, the process aborts, because an exit status of 0 would look like success.
+/// Runs code under test. If the code calls `exit`, the process aborts, because an exit status of 0 would look like
+/// success.
 ///
 /// This works where `exit` runs the destructors of the calling thread's thread-local variables, as with glibc and on
 /// macOS. Elsewhere the exit status is unchanged.
@@ -150,7 +155,7 @@ pub(super) struct Finish {
 }
 
 impl Finish {
-    /// Creates a value for this many threads; the current thread is the one to wake.
+    /// Creates a value for this many threads; the current thread is the thread to wake.
     pub(super) fn of(threads: usize) -> Self {
         Self { left: threads.into(), waiting: std::thread::current() }
     }

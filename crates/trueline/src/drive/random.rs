@@ -35,7 +35,7 @@ impl Random {
     /// Panics if `bound` is 0.
     pub fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0, "the bound must be greater than 0");
-        u32::try_from((u64::from(bound) * (self.bits() >> 32)) >> 32).expect("below a u32")
+        u32::try_from((u64::from(bound) * (self.bits() >> 32)) >> 32).expect("the number is below `bound`")
     }
 
     /// Returns true with probability `numerator / denominator`.

@@ -1,6 +1,6 @@
 //! Code that requires `unsafe`: the time stamp counter, a log that one thread writes while another reads, coroutines
 //! that can suspend themselves anywhere, and code that runs before `main`.
-#![expect(unsafe_code, reason = "the only module of `drive` that has any; each block says why it is sound")]
+#![expect(unsafe_code, reason = "the only module of `drive` with unsafe code; each block says why it is sound")]
 #![expect(clippy::multiple_unsafe_ops_per_block, reason = "reaching an entry and reading it belong together")]
 
 use std::cell::UnsafeCell;
@@ -21,8 +21,8 @@ pub fn stdout_was_closed() -> bool {
 #[cfg(feature = "_cli_internal")]
 static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-// SAFETY: the loader of ELF files calls the functions in this section before `main`, with arguments that this one does
-// not take, as C allows. The function only checks whether files exist.
+// SAFETY: the loader of ELF files calls the functions in this section before `main`, with arguments
+// that this function does not take, which C allows. The function only checks whether files exist.
 #[cfg(all(feature = "_cli_internal", target_os = "linux"))]
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -48,7 +48,8 @@ pub(super) mod coroutine {
     pub(in crate::drive) type Coroutine = corosensei::Coroutine<(), (), ()>;
 
     thread_local! {
-        /// The handle that suspends the coroutine that runs on this thread, if one does.
+        /// The handle that suspends the coroutine that runs on this thread; `None` if no coroutine
+        /// runs.
         static YIELDER: Cell<Option<NonNull<Yielder<(), ()>>>> = const { Cell::new(None) };
     }
 
@@ -95,13 +96,15 @@ pub(super) fn fenced_time_stamp() -> u64 {
     }
 }
 
-/// Returns whether there is a time stamp counter that runs at a constant rate, whatever the processor does.
+/// Returns whether the processor has a time stamp counter that always runs at the same rate,
+/// regardless of the processor's frequency and power state.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_invariant_time_stamps() -> bool {
     use std::arch::x86_64::__cpuid;
     const HAS_TSC: u32 = 1 << 4;
     const INVARIANT: u32 = 1 << 8;
-    // SAFETY: x86-64 has the instruction, and these leaves are read only if the processor reports that it has them.
+    // SAFETY: x86-64 has the instruction `cpuid`, and each leaf is read only if the processor reports
+    // that it has this leaf.
     #[allow(unused_unsafe, reason = "the instruction is safe in later releases of Rust")]
     unsafe {
         __cpuid(0).eax >= 1
@@ -224,7 +227,7 @@ mod tests {
             scope.spawn(move || (0..1000).for_each(|number| writer.push(Box::new(number))));
             let mut seen = 0;
             while seen < 1000 {
-                assert!(reader.len() >= seen, "it only grows");
+                assert!(reader.len() >= seen, "the length only grows");
                 seen = reader.entries().zip(0..).filter(|(entry, number)| ***entry == *number).count();
                 assert!(seen <= reader.len());
             }

@@ -6,8 +6,8 @@ use crate::history::{Interval, ObjectId, ProcessId};
 /// Records the operations of one thread on an object.
 ///
 /// The log is private to its thread and allocated in advance: between a call and its return, the recorder does not
-/// allocate or lock, and writes nothing that other threads read. For most objects, [`test`](mod@crate::test) does all
-/// of this; this example records from threads of your own.
+/// allocate or lock, and writes nothing that other threads read. For most objects, [`test`](mod@crate::test) records
+/// the operations. The following example instead records operations of your own threads.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -45,12 +45,14 @@ pub struct Recorder<Op, Ret> {
 }
 
 impl<Op, Ret> Recorder<Op, Ret> {
-    /// Creates a recorder for this process, with room for `capacity` operations. It allocates if there are more.
+    /// Creates a recorder for this process, with room for `capacity` operations. The recorder
+    /// allocates only if it records more operations.
     pub fn new(process: impl Into<ProcessId>, clock: Clock, capacity: usize) -> Self {
         Self { process: process.into(), clock, log: Vec::with_capacity(capacity) }
     }
 
-    /// Executes `body` with `op`, records the call, the return and the result, and returns the result.
+    /// Executes the operation `op` by calling `body`. Records the call, the return and the result,
+    /// and returns the result.
     ///
     /// If the body panics, the operation stays pending.
     #[expect(clippy::missing_panics_doc, reason = "the entry was pushed, and no clock runs long enough to overflow")]
@@ -79,5 +81,5 @@ impl<Op, Ret> Recorder<Op, Ret> {
 
 /// Converts a time of the clock to a time of a history.
 pub(super) fn time(stamp: u64) -> i64 {
-    i64::try_from(stamp).expect("clocks start near 0, and none runs long enough to overflow")
+    i64::try_from(stamp).expect("clocks start near 0, and do not run long enough to overflow")
 }

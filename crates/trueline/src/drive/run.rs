@@ -1,8 +1,9 @@
 //! Runs an object on real threads.
 //!
-//! Runs are made in batches, so that waking threads costs little: each thread of the pool goes through all runs of a
-//! batch, and the threads meet before each run. Each run has its own object. Each thread writes to its own log
-//! ([`raw::log`]); the thread that waits for them reads the logs when all are done, or when no thread makes progress.
+//! Runs are performed in batches, so that waking threads costs little: each thread of the pool goes
+//! through all runs of a batch, and the threads wait for each other before each run. Each run has
+//! its own object. Each thread writes to its own log ([`raw::log`]); the thread that waits for the
+//! pool's threads reads the logs when all of them are done, or when none of them makes progress.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -22,7 +23,7 @@ use crate::primitives::{Cancellation, Cancelled, Chaos, DeadlockWatch, edge, ent
 
 /// An object that can be run, with its types erased.
 pub trait Instance: Send + Sync {
-    /// Returns the handle by which the thread with this number uses the object. It stays on that thread.
+    /// Returns the handle by which the thread with this number uses the object. The handle stays on that thread.
     fn handle(&self, thread: u32) -> Box<dyn Handle>;
 
     /// Releases operations that wait for an event that will never happen.
@@ -55,7 +56,8 @@ pub struct Timed {
 impl Timed {
     /// Executes `body`, and measures the times of its call and its return.
     ///
-    /// The schedule points around the body are inside the operation, so that chaos makes the operation longer.
+    /// The schedule points around the body are inside the operation, so that random yields
+    /// ([`Chaos`](crate::primitives::Chaos)) make the operation longer.
     #[inline]
     pub fn measure<R: Datum>(clock: Clock, body: impl FnOnce() -> R) -> Self {
         let call = clock.now();
@@ -67,15 +69,17 @@ impl Timed {
     }
 }
 
-/// A run to be made.
+/// A run to be performed.
 pub struct Run {
     /// The object.
     pub instance: Arc<dyn Instance>,
     /// The behavior of each thread.
     pub threads: Vec<Behavior>,
-    /// The calls before the threads start, by a separate process.
+    /// The calls that are made before the threads start. In the history, they belong to a
+    /// process of their own.
     pub before: Vec<Call>,
-    /// The calls after the threads are done, by the same process as those before.
+    /// The calls that are made after the threads are done. In the history, they belong to the same
+    /// process as the calls in `before`.
     pub after: Vec<Call>,
     /// The number of operations requested from a thread that chooses its calls.
     pub operations: u32,
@@ -96,7 +100,7 @@ impl std::fmt::Debug for Run {
     }
 }
 
-/// The end of a run.
+/// The way in which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
@@ -104,7 +108,8 @@ pub enum End {
     Complete,
     /// The remaining operations are blocked, and are allowed to block.
     Blocked,
-    /// No thread made progress for this long; zero if it is certain that no thread can.
+    /// No thread made progress for this duration. The duration is zero if it is certain that no
+    /// thread can ever make progress.
     Stuck(Duration),
     /// The object panicked.
     Panicked {
@@ -122,13 +127,13 @@ pub enum End {
     },
 }
 
-/// The verdict on runs if the last of them makes no progress.
+/// The verdict on the runs so far, when the current run makes no progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Look {
-    /// One of the runs violates the specification, whatever happens later.
+    /// One of the runs violates the specification, no matter what happens later.
     IsWrong,
-    /// Operations that may block have nothing to wait for: they should continue.
+    /// A blocked operation should have returned: it no longer has anything to wait for.
     ShouldGoOn,
     /// The operations that are blocked may wait forever.
     MayWait,
@@ -140,28 +145,31 @@ pub enum Look {
 pub struct Recorded {
     /// The recorded history.
     pub history: History<Call, Value>,
-    /// The end of the run.
+    /// The way in which the run ended.
     pub end: End,
 }
 
-/// Options for making runs.
+/// Options for performing runs.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The clock.
     pub clock: Clock,
-    /// Threads yield at one in this many schedule points; 0 disables yielding.
+    /// Threads yield at one in `chaos` schedule points; 0 disables yielding.
     pub chaos: u32,
-    /// The maximum length of a random delay of each thread after the start of a run, in turns of a loop.
+    /// The maximum length of a random delay of each thread after the start of a run, in iterations
+    /// of a loop.
     pub jitter: u32,
     /// The time without progress after which a run is stuck.
     pub watchdog: Duration,
     /// The time without progress after which a run counts as blocked, if all operations that are under way may block.
     pub patience: Duration,
-    /// The maximum number of operations of a thread that chooses its calls, unless it is asked for more.
+    /// The maximum number of operations of a thread that chooses its calls. If [`Run::operations`]
+    /// is larger, it is the maximum instead.
     pub most_chosen: usize,
-    /// Whether threads other than those of a run may wake its operations, such as a thread that the object has started.
-    /// If they cannot, a run is stuck as soon as all its threads are blocked in [`primitives`](crate::primitives). By
-    /// default, they may if the process has threads that do not belong to tests, or if this is not known.
+    /// Whether the operations of a run may be woken by threads that do not belong to the run, such
+    /// as a thread that the object has started. If `false`, a run is stuck as soon as all its
+    /// threads are blocked in [`primitives`](crate::primitives). `None` means `true` if the process
+    /// has threads that do not belong to tests, or if it is not known whether it has such threads.
     pub has_helpers: Option<bool>,
 }
 
@@ -179,7 +187,7 @@ impl Default for Settings {
     }
 }
 
-/// Makes runs, with reusable threads.
+/// Performs runs with reusable threads.
 #[derive(Debug)]
 pub struct Runner {
     pool: Pool,
@@ -187,9 +195,10 @@ pub struct Runner {
     lost: u32,
 }
 
-/// The time limit for a thread to end after it was asked to.
+/// The time limit for a thread to end after its batch was canceled.
 const GRACE: Duration = Duration::from_millis(50);
-/// The time limit for a thread to end if it does not get a processor.
+/// The time limit for a thread to end if it does not get a processor. Also the time limit for
+/// [`Instance::release`].
 const MOST_GRACE: Duration = Duration::from_secs(2);
 /// The time without progress after which the runs so far are judged.
 const GLANCE: Duration = Duration::from_millis(5);
@@ -213,20 +222,23 @@ impl Runner {
         Self { pool: Pool::new(name), lost: 0 }
     }
 
-    /// Returns the number of threads that were abandoned: they stay inside the object until the program ends.
+    /// Returns the number of threads that were abandoned. Such threads stay inside the object until
+    /// the program ends.
     pub fn lost(&self) -> u32 {
         self.lost
     }
 
-    /// Makes the next runs with new threads.
+    /// Replaces the threads, so that the next runs use new ones.
     ///
-    /// Operating systems place new threads on idle processors. Threads that wake each other, in contrast, tend to
-    /// gather on one processor if others are busy, where they no longer run at the same time.
+    /// Operating systems place new threads on idle processors. Threads that wake each other, in
+    /// contrast, tend to gather on one processor if the other processors are busy. They then no
+    /// longer run at the same time.
     pub fn renew(&mut self) {
         self.pool.renew();
     }
 
-    /// Makes runs, one after the other. Returns those that were started; the last may not have completed.
+    /// Performs runs, one after another. Returns the runs that were started; the last of these may
+    /// not have completed.
     ///
     /// # Panics
     /// Panics if runs of one batch have different numbers of threads.
@@ -234,13 +246,14 @@ impl Runner {
         self.run_until(runs, kinds, settings, |_| Look::MayWait).0
     }
 
-    /// Makes runs as [`run`](Self::run) does, and also returns how long the threads took, from when they were given
-    /// their work until the last was done.
+    /// Performs runs like [`run`](Self::run). Also returns the time from when the threads were
+    /// given their work until the last thread was done.
     ///
-    /// When no thread has made progress for a while, `look` judges the runs so far. If one of them violates the
-    /// specification already, the batch ends without waiting for the watchdog. If blocked operations should continue,
-    /// they are not released before the watchdog expires, unless no thread can ever continue. The returned runs are
-    /// those that `look` was given, and perhaps later operations.
+    /// When no thread has made progress for a while, `look` judges the runs so far. If one of the
+    /// runs already violates the specification, the batch ends immediately. If `look` finds that a
+    /// blocked operation should have returned, the batch ends when the watchdog expires, or
+    /// immediately if no thread can ever continue. The returned runs contain the operations that
+    /// `look` was given, and may contain later ones.
     ///
     /// # Panics
     /// Panics if runs of one batch have different numbers of threads.
@@ -255,7 +268,7 @@ impl Runner {
         let threads = first.threads.len();
         assert!(
             runs.iter().all(|run| run.threads.len() == threads),
-            "all runs of a batch have the same number of threads"
+            "all runs of a batch must have the same number of threads"
         );
         let batch = Arc::new(Batch {
             starts: runs.iter().map(|_| AtomicUsize::new(0)).collect(),
@@ -283,7 +296,8 @@ impl Runner {
                 thread,
                 Box::new(move || {
                     batch.work(thread, lane, around);
-                    // The thread that made the objects drops them, after all threads have finished.
+                    // Drops this thread's reference to the objects before the thread reports that
+                    // it has finished. So the objects are dropped by the thread that created them.
                     drop(batch);
                     finish.finished();
                 }),
@@ -300,13 +314,15 @@ impl Runner {
         (seen, elapsed)
     }
 
-    /// Ends the threads of a batch that makes no progress. If releasing operations fails, returns how.
+    /// Ends the threads of a batch that makes no progress. If the attempt to release blocked
+    /// operations fails, returns a description of the failure.
     fn end(&mut self, batch: &Arc<Batch>, finish: &Finish, logs: &[LogOfThread]) -> Option<String> {
         batch.ended.store(true, Ordering::SeqCst);
         let begun = batch.starts.iter().filter(|start| start.load(Ordering::SeqCst) > 0).count();
         let (released, panicked) = (Arc::new(Finish::of(1)), Arc::new(OnceLock::new()));
         let release = (Arc::clone(batch), Arc::clone(&released), Arc::clone(&panicked));
-        // Releasing is code of the test, too: it may panic, or never return.
+        // The function that releases operations belongs to the test, too: it may panic, or never
+        // return.
         let release = move || {
             let (batch, released, panicked) = release;
             for run in &batch.runs[..begun] {
@@ -348,11 +364,11 @@ impl Runner {
 
 /// An entry in the log of a thread.
 enum LogEntry {
-    /// The next call of the run returned.
+    /// The thread's next call in the run returned.
     Done(Timed),
-    /// The next call of the run was not possible.
+    /// The thread's next call in the run was not possible.
     Skipped,
-    /// The object panicked in the next call.
+    /// The object panicked in the thread's next call.
     Panicked(String),
     /// The run is over for this thread.
     EndOfRun,
@@ -363,16 +379,17 @@ struct Lane {
     entries: Writer<LogEntry>,
     chosen: Writer<Call>,
     status: Arc<Status>,
-    /// The number of calls begun, as in `status`.
+    /// The number of calls that the thread has begun; equal to the number in `status`.
     begun: usize,
-    /// For the calls before and after runs: whether their thread is making them now.
+    /// Whether the thread is now making the calls before or after a run. Only the thread that makes
+    /// these calls uses this field.
     is_inside: bool,
 }
 
-/// The part of a thread's data that others read.
+/// The part of a thread's data that other threads read.
 struct LogOfThread {
     entries: Reader<LogEntry>,
-    /// The calls of a thread that chooses them.
+    /// The calls that the thread has chosen, if it chooses its calls.
     chosen: Reader<Call>,
     status: Arc<Status>,
 }
@@ -412,22 +429,23 @@ impl LogOfThread {
 /// The progress of a thread. Only the thread itself writes to it.
 #[derive(Default)]
 struct Status {
-    /// The number of calls that it has begun.
+    /// The number of calls that the thread has begun.
     begun: AtomicUsize,
-    /// Whether it has finished the batch.
+    /// Whether the thread has finished the batch.
     is_over: AtomicBool,
-    /// Whether it waits for the others before or after a run.
+    /// Whether the thread waits for the other threads before or after a run.
     meets: AtomicBool,
-    /// The thread.
+    /// The operating system thread.
     task: OnceLock<OsThread>,
-    /// The number of the run, counted from 1, whose handle the thread is dropping or dropped last; 0 before it drops
-    /// any.
+    /// The number of the run, counted from 1, whose handle the thread is dropping now or has
+    /// dropped most recently; 0 if it has not dropped a handle yet.
     dropping: AtomicUsize,
-    /// The run whose handle panicked when it was dropped, and the message.
+    /// If a handle panicked when it was dropped: the run of this handle, and the message of the
+    /// panic.
     drop_panic: OnceLock<(usize, String)>,
 }
 
-/// Runs that are made one after the other.
+/// Runs that are performed one after another.
 struct Batch {
     runs: Vec<Run>,
     /// For each run, the calls before and after it.
@@ -438,7 +456,7 @@ struct Batch {
     ends: Vec<AtomicUsize>,
     kinds: Arc<[Kind]>,
     settings: Settings,
-    /// Whether threads should leave.
+    /// Whether threads should leave the batch.
     ended: AtomicBool,
     cancellation: Cancellation,
 }
@@ -448,7 +466,7 @@ struct Batch {
 struct Handles {
     /// The handles for the thread's own calls.
     own: Vec<(usize, Box<dyn Handle>)>,
-    /// For the calls before and after the runs.
+    /// The handles for the calls before and after the runs.
     outer: Vec<(usize, Box<dyn Handle>)>,
 }
 
@@ -500,8 +518,9 @@ impl Caller for InBatch<'_> {
 }
 
 impl Batch {
-    /// Returns the behavior of the thread with this number in a run. The number after the last stands for the calls
-    /// before and after the run.
+    /// Returns the behavior of the thread with the number `thread` in a run. If `thread` is
+    /// the number of threads, which no thread has as its own number, returns the calls before and
+    /// after the run.
     fn behavior(&self, run: usize, thread: usize) -> &Behavior {
         self.runs[run].threads.get(thread).unwrap_or(&self.around[run])
     }
@@ -535,11 +554,12 @@ impl Batch {
         for lane in [Some(&lane), around.as_ref()].into_iter().flatten() {
             lane.status.task.get_or_init(OsThread::here);
         }
-        // Dropping a handle may be an operation on the object, so this waits until all threads are done. Nor are
-        // handles dropped while a panic unwinds, because a second panic would abort the process.
+        // Keeps the handles until all threads are done, because dropping a handle may be an operation on the object.
+        // This also avoids dropping a handle while a panic unwinds: a second panic would abort the process.
         let mut handles = Handles::default();
         for run in 0..self.runs.len() {
-            // Only the object can be left in an inconsistent state, and it is no longer used.
+            // A panic can leave only the object in an inconsistent state, and the object is no
+            // longer used.
             let outcome =
                 catch_unwind(AssertUnwindSafe(|| self.work_once(run, thread, &mut lane, &mut around, &mut handles)));
             let is_ended = self.ended.load(Ordering::SeqCst);
@@ -633,7 +653,8 @@ impl Batch {
         }
     }
 
-    /// Returns the observations of all runs that were started; `end` is how an unfinished run ended.
+    /// Returns the observations of all runs that were started. If the last of these runs did not
+    /// finish, `end` is recorded as its end.
     fn read(&self, start: u64, logs: &[LogOfThread], end: &End) -> Vec<Recorded> {
         let mut seen = Vec::with_capacity(self.runs.len());
         let mut entries: Vec<_> = logs.iter().map(|log| log.entries.entries()).collect();
@@ -680,8 +701,8 @@ impl Batch {
         seen
     }
 
-    /// Reports that this thread has arrived and, if `waits`, waits for all others. Returns false if the batch ended
-    /// meanwhile.
+    /// Reports that this thread has arrived. If `waits` is set, also waits until all other threads
+    /// have arrived, and returns `false` if the batch ends meanwhile.
     fn arrive(&self, meeting: &AtomicUsize, waits: bool, status: &Status) -> bool {
         let threads = self.runs[0].threads.len();
         meeting.fetch_add(1, Ordering::AcqRel);
@@ -695,7 +716,8 @@ impl Batch {
                 return false;
             }
             turns += 1;
-            // With more threads than processors, the others need this processor.
+            // Yields, because other threads need this processor if there are more threads than
+            // processors.
             if turns % TURNS_PER_YIELD == 0 {
                 std::thread::yield_now();
             }
@@ -713,7 +735,8 @@ impl Batch {
         }
     }
 
-    /// Calls an operation, if it is possible now. Returns whether to continue.
+    /// Calls an operation, if it is possible now. Returns whether the thread should make its next
+    /// call.
     fn call(&self, call: &Call, handle: &mut dyn Handle, lane: &mut Lane) -> bool {
         if self.ended.load(Ordering::Relaxed) {
             return false;
@@ -726,7 +749,8 @@ impl Batch {
         }
         lane.status.begun.store(lane.begun, Ordering::Release);
         let timed = handle.call(call, self.settings.clock);
-        // An operation that returns after threads were told to leave may have returned because of that.
+        // An operation that returns after the batch has ended may have returned because it was
+        // released or canceled, so its result is not recorded.
         if self.ended.load(Ordering::Acquire) {
             return false;
         }
@@ -735,7 +759,7 @@ impl Batch {
     }
 }
 
-/// The number of turns of a waiting loop after which the thread yields.
+/// The number of iterations of a waiting loop after which the thread yields.
 const TURNS_PER_YIELD: u32 = 64;
 
 /// A thread that chooses its calls, depending on earlier results.
@@ -746,7 +770,7 @@ pub struct Worker<'w> {
     pub(super) thread: u32,
     pub(super) threads: u32,
     pub(super) operations: u32,
-    /// The number of operations that it may still call.
+    /// The number of operations that the worker is still allowed to call.
     pub(super) left: usize,
 }
 
@@ -757,7 +781,8 @@ impl std::fmt::Debug for Worker<'_> {
 }
 
 impl Worker<'_> {
-    /// Lets `choose` make calls, until it returns or has made the maximum number of them.
+    /// Runs `choose`, which makes calls. Returns when `choose` returns, or when it has made the
+    /// maximum number of calls.
     pub(super) fn choose(mut self, choose: &(dyn Fn(&mut Worker<'_>) + Send + Sync)) {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| choose(&mut self))) {
             if !payload.is::<Stop>() {
@@ -776,7 +801,8 @@ impl Worker<'_> {
         self.threads
     }
 
-    /// Returns the number of operations that each thread of this run is asked for. Threads may call more or fewer.
+    /// Returns the number of operations that the test requests from each thread of this run. A
+    /// thread may call more or fewer operations.
     pub fn operations(&self) -> u32 {
         self.operations
     }
@@ -791,8 +817,8 @@ impl Worker<'_> {
     /// If the thread has already called the maximum number of operations, its behavior ends here.
     ///
     /// # Panics
-    /// Panics if the test has no such operation, if it is not possible now, or if its result does not have the type
-    /// `R`.
+    /// Panics if the test has no such operation, if the operation is not possible now, or if its
+    /// result does not have the type `R`.
     pub fn call<A: Argument, R: Argument>(&mut self, name: &str, argument: A) -> R {
         let Some(operation) = Kind::find(self.kinds, name) else {
             panic!("the test has no operation `{}`", visible(name))
@@ -805,17 +831,19 @@ impl Worker<'_> {
         let result = match self.caller.call(call) {
             Called::Done(result) => R::from_value(&result),
             Called::Skipped => panic!(
-                "a worker called `{}` when it was not possible; check its condition (`.when(..)`) first",
+                "a worker called `{}` when its condition (`.when(..)`) was false; check the condition before the call",
                 visible(name)
             ),
             Called::Over => resume_unwind(Box::new(Stop)),
         };
-        result.unwrap_or_else(|| panic!("`{}` does not return the type that the worker expects", visible(name)))
+        result.unwrap_or_else(|| {
+            panic!("the result of `{}` does not have the type that the worker expects", visible(name))
+        })
     }
 }
 
-/// Waits for the threads of a batch, or until `look` finds a violation. Returns how the batch ended, as far as this
-/// thread can observe it.
+/// Waits until the threads of a batch have finished, until they make no progress, or until `look`
+/// finds a violation. Returns how the batch ended, as far as this watching thread can observe it.
 fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnMut() -> Look) -> End {
     let progress = || -> usize {
         let met = batch.starts.iter().chain(&batch.ends).map(|meeting| meeting.load(Ordering::Relaxed)).sum::<usize>();
@@ -829,7 +857,7 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
     let of_threads = &logs[..logs.len() - 1];
     loop {
         if finish.is_over() {
-            // A thread that panicked has told the others to leave.
+            // If the batch was ended, a thread has panicked and told the other threads to leave.
             return if batch.ended.load(Ordering::SeqCst) { End::Blocked } else { End::Complete };
         }
         std::thread::park_timeout(TICK);
@@ -840,13 +868,16 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
             deadlock = DeadlockWatch::default();
             continue;
         }
-        // If all threads that are neither over nor waiting for the others are deadlocked in primitives, no thread is left to
-        // wake them, unless the object has threads of its own.
+        // Threads that have finished, or that wait for the other threads before or after a run, do
+        // not wake other threads. So if all other threads are deadlocked in primitives, only
+        // threads of the object itself can wake them.
         let rests = |status: &Status| status.is_over.load(Ordering::SeqCst) || status.meets.load(Ordering::SeqCst);
         let busy = of_threads.iter().filter(|log| !rests(&log.status)).count();
         let are_blocked = deadlock.look(&batch.cancellation, busy);
         let can_go_on = !are_blocked || batch.settings.has_helpers.unwrap_or_else(OsThread::has_strangers);
-        // Count only the time in which this thread itself was awake regularly: otherwise the machine is slow.
+        // Counts only the time during which this watching thread woke up regularly. If this thread
+        // did not wake up regularly, the machine is slow, and the lack of progress does not show
+        // that the run is stuck.
         let waited = since.elapsed().min(TICK * ticks.saturating_mul(2));
         if waited >= batch.settings.watchdog && !is_starved(logs, &ran_before) {
             return End::Stuck(waited);
@@ -854,8 +885,9 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
         if (waited >= GLANCE.min(batch.settings.patience) || !can_go_on) && looked.is_none() {
             ran_before = logs.iter().map(LogOfThread::ran).collect();
             let look = look();
-            // If there was no progress meanwhile, the logs were read as they were at one moment. Then no operation in
-            // them has observed a call that is missing, and a violation stays one, whatever the others still do.
+            // If no thread made progress while `look` ran, the logs show the state at a single
+            // moment: no operation in the logs can have observed a call that is missing from them.
+            // So a violation that `look` finds remains a violation, whatever the threads do later.
             looked = (progress() == seen).then_some(look);
         }
         if looked == Some(Look::IsWrong) {
@@ -878,11 +910,11 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
     }
 }
 
-/// The time that a thread must have run on a processor without progress before it counts as stuck.
+/// A thread counts as stuck only if it has run on a processor for this long without progress.
 const IN_VAIN: Duration = Duration::from_millis(5);
 
-/// Returns whether a thread could continue if it had a processor: if other programs use all processors, there is no
-/// progress either.
+/// Returns whether a thread could continue if it had a processor. If other programs use all processors, a run that
+/// makes no progress is not stuck.
 fn is_starved(logs: &[LogOfThread], ran_before: &[Option<Duration>]) -> bool {
     logs.iter().zip(ran_before).any(|(log, before)| {
         // A thread that has not started yet has not had a processor.
@@ -892,7 +924,7 @@ fn is_starved(logs: &[LogOfThread], ran_before: &[Option<Duration>]) -> bool {
     })
 }
 
-/// Reads the operations of a thread in a run, and the entry that ends it.
+/// Reads the operations of a thread in a run, and the log entry that ends the run.
 fn read<'e>(
     behavior: &Behavior,
     thread: usize,
@@ -924,7 +956,8 @@ fn read<'e>(
             }
             Some(end @ LogEntry::EndOfRun) => return (log, Some(end)),
             end => {
-                // The time of the call is unknown, but not before the previous operation returned.
+                // The time of the call is unknown. It is recorded as the time when the previous operation returned,
+                // which cannot be too late.
                 if of_thread.is_inside() {
                     log.extend(next().map(|called| Interval::pending(process, called, time(last))));
                 }
@@ -1037,7 +1070,7 @@ mod tests {
                 assert_eq!(seen.len(), 20);
                 for Recorded { history, end } in seen {
                     assert_eq!(end, End::Complete);
-                    assert_eq!((history.len(), history.pending()), (11, 0), "one was not possible");
+                    assert_eq!((history.len(), history.pending()), (11, 0), "operation 5 was not possible");
                     // The counter's results must follow the order of time.
                     for (first, one) in (0..).zip(history.operations()) {
                         for (second, other) in (0..).zip(history.operations()) {
@@ -1078,7 +1111,7 @@ mod tests {
             assert_eq!(seen[0].end, End::Complete);
             assert_eq!(seen[1].end, End::Panicked { thread: 0, message: "as it should".to_owned() });
             let panicked = seen[1].history.operations().iter().find(|operation| operation.op.operation == 1);
-            assert_eq!(panicked.expect("it was called").return_position(), None);
+            assert_eq!(panicked.expect("operation 1 was called").return_position(), None);
         }
         std::panic::set_hook(hook);
         assert_eq!(runner.lost(), 0);
@@ -1099,9 +1132,10 @@ mod tests {
         assert_eq!(runner.run(vec![run_of(&[&[0], &[0]])], &kinds(), &settings())[0].end, End::Complete);
     }
 
-    /// An object on primitives with these operations: 0 does nothing; 2 waits on a condition variable; 3 takes both
-    /// mutexes, and 4 in the other order, each after another thread has taken its first mutex, too; 5 meets the thread
-    /// of 6, and then waits on the condition variable while it holds the second mutex, which 6 then waits for.
+    /// An object on primitives with these operations: 0 does nothing; 2 waits on the condition variable; 3 locks the
+    /// first mutex, meets another thread, and locks the second mutex; 4 does the same with the mutexes exchanged; 5
+    /// locks the second mutex, meets another thread, and waits on the condition variable without unlocking the second
+    /// mutex; 6 meets another thread, and locks the second mutex.
     struct Blocking {
         first: primitives::Mutex<()>,
         second: primitives::Mutex<()>,
@@ -1162,7 +1196,7 @@ mod tests {
         (0..7).map(|number| Kind::new(&number.to_string(), |_| Value::Null)).collect()
     }
 
-    /// Settings under which no run ends because of the time.
+    /// Settings under which no run reaches a time limit.
     fn patient(has_helpers: Option<bool>) -> Settings {
         let never = Duration::from_secs(100_000);
         Settings { watchdog: never, patience: never, has_helpers, ..Settings::default() }
@@ -1172,10 +1206,10 @@ mod tests {
     fn nobody_waits_for_the_watchdog_where_all_are_blocked_in_primitives() {
         let run = |threads: &[&[u32]]| Run { instance: Arc::new(blocking()), ..run_of(threads) };
         for threads in [
-            // No thread notifies these; the others are done.
+            // No thread notifies the two threads that wait; the other threads are done.
             &[&[2][..], &[0, 2], &[0]][..],
             &[&[0, 2], &[2]],
-            // A deadlock of two mutexes, without and with others.
+            // A deadlock of two mutexes, without and with other threads.
             &[&[3], &[4]],
             &[&[0], &[0, 3], &[4, 0], &[0]],
             // One thread waits for a mutex that another thread holds, which waits to be notified.
@@ -1205,7 +1239,7 @@ mod tests {
             });
             let seen = Runner::new().run(vec![run], &kinds_of_blocking(), &patient(has_helpers));
             assert_eq!(seen[0].end, End::Complete);
-            helper.join().expect("it does not panic");
+            helper.join().expect("the helper thread does not panic");
         }
     }
 
@@ -1216,7 +1250,7 @@ mod tests {
         assert_eq!(
             (seen[0].history.len(), seen[0].history.pending()),
             (5, 2),
-            "what they returned then does not count"
+            "results of released operations are not recorded"
         );
     }
 

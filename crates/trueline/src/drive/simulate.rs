@@ -10,8 +10,9 @@ pub struct Simulation {
     pub processes: u32,
     /// The number of operations.
     pub operations: u32,
-    /// The number of operations in 1,000 that never return. Half of these take no effect. The process of such an
-    /// operation continues under a new number, as in Jepsen's histories.
+    /// Out of 1,000 operations, the number that never return. Half of them take no effect. The
+    /// process that called such an operation continues under a new number, as in Jepsen's
+    /// histories.
     pub crashes: u32,
     /// Whether each process calls its next operation immediately, so that all processes are always busy. If not, a
     /// process idles between operations, and the history has fewer overlaps.
@@ -20,13 +21,15 @@ pub struct Simulation {
 
 enum Phase<Op, Ret> {
     Idle,
-    /// Called, but not yet in effect; the flag says whether it will crash before it takes effect.
+    /// The operation was called, but has not taken effect yet. The flag is set if the operation
+    /// will crash before it takes effect.
     Called(Op, bool),
-    /// In effect, but not yet returned.
+    /// The operation has taken effect, but has not returned yet.
     Done(Ret),
 }
 
-/// Simulates a history. At each step, one process calls an operation, takes effect or returns.
+/// Simulates a history. At each step, one process calls an operation, makes the operation take
+/// effect, or returns from it.
 ///
 /// `call` generates the next operation of a process. `effect` executes an operation when it takes effect; it returns
 /// `None` if the operation is blocked for now. An operation that stays blocked until the end is pending.
@@ -53,7 +56,8 @@ pub fn simulate<Op: Clone, Ret>(
         (0..shape.processes).map(|process| (ProcessId(process), Phase::Idle)).collect();
     let mut next_process = shape.processes;
     let mut called = 0;
-    // Consecutive blocked steps. When no process can move, the remaining operations are pending.
+    // The number of consecutive steps in which nothing happened. If this number grows large, no
+    // process can continue, and the remaining operations are pending.
     let mut stuck = 0;
     while stuck < 64 * shape.processes {
         let idle = processes.iter().filter(|(_, phase)| matches!(phase, Phase::Idle)).count();

@@ -16,7 +16,7 @@ pub struct Call {
     pub argument: Value,
 }
 
-/// Generates the argument of an operation.
+/// A function that generates the argument of an operation.
 type MakeArgument = Arc<dyn Fn(&mut Making<'_>) -> Value + Send + Sync>;
 
 /// An operation: how often it is called, by which threads, and with which arguments.
@@ -26,10 +26,11 @@ pub struct Kind {
     pub name: Arc<str>,
     /// The relative frequency of the operation's calls.
     pub weight: u32,
-    /// The roles of the threads that call it. If there are none, it is called by threads without a role, and by those
-    /// whose role is in [`Workload::sharing`].
+    /// The roles of the threads that call the operation. If the list is empty, the operation is
+    /// called by threads without a role, and by threads whose role is in [`Workload::sharing`].
     pub roles: Vec<Arc<str>>,
-    /// Whether it may block forever. A blocked operation is then pending, and the run does not count as stuck.
+    /// Whether the operation is allowed to block forever. If it is, a blocked operation is pending,
+    /// and the run does not count as stuck.
     pub may_block: bool,
     /// Formats an argument for reports.
     pub(crate) show_argument: fn(&Value) -> String,
@@ -102,7 +103,7 @@ impl fmt::Debug for Behavior {
     }
 }
 
-/// The size of a run, and how much it is disturbed.
+/// The size of a run, how often its threads yield, and how its calls are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The number of threads; more are used if the roles need more.
@@ -111,9 +112,10 @@ pub struct Shape {
     pub operations: (u32, u32),
     /// Threads yield at one in this many schedule points ([`Chaos`](crate::primitives::Chaos)); 0 disables yielding.
     pub chaos: u32,
-    /// If set, ranges and lists of arguments produce only their first values, this many of them.
+    /// If this is `Some(n)`, ranges and lists of arguments produce only their first `n` values.
     pub few: Option<u32>,
-    /// The number of phases of a run, each with its own random weights; 0 to use the given weights throughout.
+    /// The number of phases of a run, each with its own random weights. With 0, the given weights
+    /// hold for the whole run.
     pub phases: u32,
 }
 
@@ -126,13 +128,14 @@ pub struct Workload {
     pub roles: Vec<(Arc<str>, u32)>,
     /// The roles whose threads also call operations without a role.
     pub sharing: Vec<Arc<str>>,
-    /// The calls before the threads start, by a separate process.
+    /// The calls that a separate process makes before the threads start.
     pub before: Vec<Call>,
-    /// The calls after all threads are done, by the same process as those before.
+    /// The calls that the process of `before` makes after all threads are done.
     pub after: Vec<Call>,
 }
 
-/// The factors by which the weight of an operation is multiplied in a phase.
+/// For each operation, a phase picks one of these factors at random, and multiplies the weight of
+/// the operation by it.
 const FACTORS: [u32; 3] = [2, 8, 32];
 
 impl Workload {
@@ -160,18 +163,20 @@ impl Workload {
         (self.kinds[operation as usize].make)(&mut Making { random: &mut random, unique: &mut unique, few })
     }
 
-    /// Returns the minimum number of threads such that each operation is called.
+    /// Returns the minimum number of threads that is needed to call every operation.
     pub fn fewest_threads(&self) -> u32 {
         let with_roles: u32 = self.roles.iter().map(|(_, threads)| *threads).sum();
         with_roles + u32::from(self.kinds.iter().any(|kind| kind.weight > 0 && kind.roles.is_empty()))
     }
 
-    /// Returns whether a thread may call an operation.
+    /// Returns whether the thread `thread` is allowed to call the operation with the index
+    /// `operation`.
     pub(crate) fn may_call(&self, thread: u32, operation: u32) -> bool {
         self.is_for(&self.kinds[operation as usize], self.role(thread))
     }
 
-    /// Returns whether threads with this role, or without a role, call an operation.
+    /// Returns whether threads with the given role call the given operation. If `role` is `None`,
+    /// returns whether threads without a role call the operation.
     fn is_for(&self, kind: &Kind, role: Option<&str>) -> bool {
         let shares = |role: &str| self.sharing.iter().any(|name| **name == *role);
         match role {
@@ -203,10 +208,10 @@ impl Workload {
             let is_called = |kind: &usize| self.kinds[*kind].weight > 0 && self.is_for(&self.kinds[*kind], role);
             let kinds: Vec<usize> = (0..self.kinds.len()).filter(is_called).collect();
             if kinds.is_empty() && role.is_none() {
-                // All operations have roles: other threads have nothing to call.
+                // All operations have roles, so a thread without a role has nothing to call.
                 continue;
             }
-            assert!(!kinds.is_empty(), "a role has an operation");
+            assert!(!kinds.is_empty(), "there is a role without operations: its threads have nothing to call");
             let (fewest, most) = shape.operations;
             let length = fewest + random.below(most.saturating_sub(fewest) + 1);
             let phase_length = (length / shape.phases.max(1)).max(1);
@@ -288,6 +293,6 @@ mod tests {
         let program = workload.program(&shape, &mut Random::new(1));
         assert!(!all(&program[0], 1) && !all(&program[0], 0) && all(&program[1], 0) && all(&program[2], 0));
         workload.kinds[0].roles.push("consumer".into());
-        assert_eq!(workload.program(&SHAPE, &mut Random::new(1)).len(), 1, "nobody else has anything to do");
+        assert_eq!(workload.program(&SHAPE, &mut Random::new(1)).len(), 1, "threads without a role have no operation");
     }
 }

@@ -11,7 +11,7 @@ use super::{Annotation, Event, History, ObjectId, OpId, Operation, Outcome, Proc
 /// An error in a history, with the event, operation or line where it occurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryError {
-    /// "event" or "operation" (both counted from 0), or "line" (counted from 1).
+    /// What `number` counts: "event" or "operation" (both from 0), or "line" (from 1).
     place: &'static str,
     number: usize,
     problem: Problem,
@@ -84,7 +84,7 @@ impl fmt::Display for Problem {
 pub struct Builder<Op, Ret> {
     operations: Vec<Operation<Op, Ret>>,
     events: Vec<Event>,
-    /// The open operation of each process.
+    /// The open operation of each process: the one that was called and has not ended.
     open: ByProcess<OpId>,
     /// Operations that failed; they are removed in `finish`.
     failed: Vec<OpId>,
@@ -92,7 +92,8 @@ pub struct Builder<Op, Ret> {
     object_ids: HashMap<Arc<str>, ObjectId>,
     annotations: Vec<Annotation>,
     line: u32,
-    /// The number of events so far, including those of failed operations; error messages refer to it.
+    /// The number of events so far, including the events of failed operations. If the line of an
+    /// error is not known, the error message gives this number instead.
     seen: usize,
 }
 
@@ -118,13 +119,15 @@ impl<Op, Ret> Builder<Op, Ret> {
         Self::default()
     }
 
-    /// Sets the line of a file that the next events come from. Errors and operations will refer to it.
+    /// Sets the line of a file that the next events come from. Errors and operations refer to this
+    /// line.
     pub fn line(&mut self, line: u32) -> &mut Self {
         self.line = line;
         self
     }
 
-    /// Returns the object with this name, and creates it when the name is first used.
+    /// Returns the object with this name. Creates the object when the name is used for the first
+    /// time.
     ///
     /// A history either names no object or names one for each operation.
     ///
@@ -134,7 +137,7 @@ impl<Op, Ret> Builder<Op, Ret> {
         if let Some(&id) = self.object_ids.get(name) {
             return id;
         }
-        let id = ObjectId(u32::try_from(self.objects.len()).expect("fewer objects than operations"));
+        let id = ObjectId(u32::try_from(self.objects.len()).expect("there are at most 2^32 objects"));
         let name: Arc<str> = name.into();
         self.objects.push(Arc::clone(&name));
         self.object_ids.insert(name, id);
@@ -189,9 +192,10 @@ impl<Op, Ret> Builder<Op, Ret> {
     /// Records the version, revision or log index that the object returned to `process` with the result of its open
     /// operation.
     ///
-    /// The version of an update is its place in the order of updates of its object; the version of a read is that of
-    /// the last update before it. Versions are hints to checkers, which verify them, and never change a verdict. An
-    /// operation that does not return has no version.
+    /// The version of an update is its place in the order of updates of its object. The version of
+    /// a read is the version of the last update before the read. Checkers use versions as hints,
+    /// and verify them. A version never changes a verdict. An operation that does not return has no
+    /// version.
     ///
     /// # Errors
     /// Returns an error if the process has no open call.

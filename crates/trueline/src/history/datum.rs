@@ -18,8 +18,9 @@ use super::Value;
 ///
 /// # Your own types
 ///
-/// `#[derive(Datum)]` implements the trait for a struct or an enum whose fields implement it. Types of arguments also
-/// derive [`Argument`](trait@Argument). Reports print their values as `#[derive(Debug)]` does.
+/// `#[derive(Datum)]` implements the trait for a struct or an enum whose fields implement it. Types
+/// that are used as arguments also derive [`Argument`](trait@Argument). Reports print values of
+/// derived types as `#[derive(Debug)]` does.
 ///
 /// ```
 /// use trueline::history::{Argument, Datum};
@@ -54,7 +55,7 @@ use super::Value;
 /// ```
 /// use trueline::history::{Datum, Value};
 ///
-/// /// Equal if the keys are, so only the key is recorded.
+/// /// Two entries are equal if their keys are equal, so only the key is recorded.
 /// struct Entry { key: u32, cached: u64 }
 ///
 /// impl Datum for Entry {
@@ -74,8 +75,8 @@ pub trait Datum {
     /// Converts `self` to a value of a history.
     fn to_value(&self) -> Value;
 
-    /// Formats a converted value as Rust prints the original with `{:?}`, for reports of tests. By default, it is
-    /// formatted like a value in a file.
+    /// Formats a converted value as Rust prints the original with `{:?}`, for reports of tests. By default, this
+    /// formats the value like a value in a file.
     ///
     /// ```
     /// use trueline::history::{Datum, Value};
@@ -141,7 +142,7 @@ macro_rules! integers {
     )*};
 }
 
-/// Formats a number, which is text if it is large.
+/// Formats a recorded number. A number that is too large for [`Value::Int`] is recorded as text.
 fn number_as_rust(value: &Value) -> String {
     if let Value::Text(text) = value { text.to_string() } else { value.to_string() }
 }
@@ -258,8 +259,9 @@ impl<T: Datum + ?Sized> Datum for Box<T> {
     }
 }
 
-/// `None` becomes null, and `Some(x)` becomes the value of `x`. If that value is null or a list with one element, it is
-/// wrapped in a list with one element, to keep it distinct.
+/// `None` becomes null, and `Some(x)` becomes the value of `x`. There is one exception, which keeps
+/// all values distinct: if the value of `x` is null or a list with one element, `Some(x)` becomes a
+/// list that contains only this value.
 impl<T: Datum> Datum for Option<T> {
     #[inline]
     fn to_value(&self) -> Value {
@@ -293,8 +295,9 @@ impl<T: Argument> Argument for Option<T> {
     }
 }
 
-/// `Err(e)` becomes the list `["error", e]`, and `Ok(x)` becomes the value of `x`. If that value is itself a list of
-/// this form, or one that begins with `"ok"`, `Ok(x)` becomes `["ok", x]`.
+/// `Err(e)` becomes the list `["error", e]`, and `Ok(x)` becomes the value of `x`. There is one
+/// exception, which keeps all values distinct: if the value of `x` is a list of two elements that
+/// begins with `"error"` or `"ok"`, `Ok(x)` becomes the list `["ok", x]`.
 impl<T: Datum, E: Datum> Datum for Result<T, E> {
     fn to_value(&self) -> Value {
         let tagged = |tag: &str, value| Value::List([tag.into(), value].into());
@@ -419,7 +422,7 @@ mod tests {
 
     use super::*;
 
-    /// Asserts that all become different values, and that each is restored from its value.
+    /// Asserts that all of these become different values, and that each of them is restored from its value.
     fn keeps_apart<T: Argument + Clone + PartialEq + Debug>(all: &[T]) {
         let mut seen: HashMap<Value, T> = HashMap::new();
         for one in all {
@@ -427,7 +430,7 @@ mod tests {
             assert_eq!(T::from_value(&value).as_ref(), Some(one), "{value}");
             assert_eq!(T::as_rust(&value), format!("{one:?}"));
             if let Some(other) = seen.insert(value, one.clone()) {
-                assert_eq!(*one, other, "both become the same");
+                assert_eq!(*one, other, "both become the same value");
             }
         }
         assert_eq!(seen.len(), all.len());

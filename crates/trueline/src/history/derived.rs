@@ -1,14 +1,15 @@
 //! The representation of types that derive [`Datum`](super::Datum) and [`Argument`](super::Argument).
 //!
-//! A struct becomes the list of its fields, like a tuple; with one field it becomes the value of the field, so that
-//! `Key(7)` is judged like `7`, and without fields it becomes null, like `()`. A variant of an enum becomes its name,
-//! followed by its fields in a list if it has any.
+//! A struct becomes the list of its fields, like a tuple. A struct with one field becomes the value
+//! of this field, so that `Key(7)` is judged like `7`. A struct without fields becomes null, like
+//! `()`. A variant of an enum becomes its name or, if it has fields, a list of its name and its
+//! fields.
 
 use std::slice;
 
 use super::Value;
 
-/// The name of a field, or `None` in a tuple, and the function that formats its value.
+/// The name of a field (`None` in a tuple), and the function that formats the value of the field.
 pub type FieldShape<'s> = (Option<&'s str>, fn(&Value) -> String);
 
 /// The name and the fields of a struct or of a variant, for printing.
@@ -31,8 +32,9 @@ pub fn to_value<const N: usize>(variant: Option<&str>, fields: [Value; N]) -> Va
     }
 }
 
-/// Returns the fields of a struct that has this many, if the value can be one. The first part of the pair is always
-/// `None`.
+/// Returns the fields of a struct that has this number of fields, or `None` if the value cannot
+/// represent such a struct. The name in the pair is always `None`, because the value does not
+/// contain the name of the struct.
 pub fn split_struct(value: &Value, fields: usize) -> Option<(Option<&str>, &[Value])> {
     let fields = match value {
         Value::Null if fields == 0 => &[],
@@ -43,7 +45,8 @@ pub fn split_struct(value: &Value, fields: usize) -> Option<(Option<&str>, &[Val
     Some((None, fields))
 }
 
-/// Returns the name and the fields of a variant, if the value can be one. The name is never `None`.
+/// Returns the name and the fields of a variant, or `None` if the value cannot represent a variant.
+/// The name in the pair is always present.
 pub fn split_enum(value: &Value) -> Option<(Option<&str>, &[Value])> {
     match value {
         Value::Text(name) => Some((Some(name), &[])),
@@ -56,7 +59,8 @@ pub fn split_enum(value: &Value) -> Option<(Option<&str>, &[Value])> {
 }
 
 impl Shape<'_> {
-    /// Formats the fields as `#[derive(Debug)]` does; returns `None` if their number is different.
+    /// Formats the fields as `#[derive(Debug)]` does. Returns `None` if the shape has a different
+    /// number of fields.
     fn format(&self, fields: &[Value]) -> Option<String> {
         let &Self { name, fields: shown } = self;
         if fields.len() != shown.len() {
@@ -76,13 +80,13 @@ impl Shape<'_> {
     }
 }
 
-/// Formats the value of a struct, given its only shape.
+/// Formats the value of a struct. `shapes` contains only the shape of this struct.
 pub fn struct_as_rust(value: &Value, shapes: &[Shape<'_>]) -> String {
     let shown = shapes.first().and_then(|shape| shape.format(split_struct(value, shape.fields.len())?.1));
     shown.unwrap_or_else(|| value.to_string())
 }
 
-/// Formats the value of an enum, given the shapes of its variants.
+/// Formats the value of an enum. `shapes` contains the shapes of its variants.
 pub fn enum_as_rust(value: &Value, shapes: &[Shape<'_>]) -> String {
     let shown = split_enum(value).and_then(|(name, fields)| {
         let shape = shapes.iter().find(|shape| Some(shape.name) == name)?;

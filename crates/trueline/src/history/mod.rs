@@ -2,7 +2,7 @@
 //!
 //! A [`History`] is a sequence of [`Event`]s, and the only input of a checker. It is built event by event with a
 //! [`Builder`], from whole operations with [`from_intervals`] or [`from_logs`], or from a file by a [`codec`].
-//! Construction validates it: a history that exists is well formed.
+//! Its constructors validate it, so every `History` is well formed.
 
 mod operation;
 mod builder;
@@ -40,7 +40,8 @@ pub use visible::{visible, visible_json};
 #[doc(hidden)]
 pub use weaken::Fate;
 
-/// A history with operations as a file gives them, before a specification has interpreted them.
+/// A history whose operations are as the file gives them. No specification has interpreted them
+/// yet.
 pub type RawHistory = History<Record, Value>;
 
 /// The operations of processes on one or several objects, with calls and returns in one total order of events.
@@ -48,11 +49,12 @@ pub type RawHistory = History<Record, Value>;
 /// The constructors maintain these invariants:
 /// - operations are numbered in the order of their calls;
 /// - each operation has one call event and, if it returned, one return event after it;
-/// - a process has at most one open operation, except that its whole operations may overlap where several processes
-///   return and call again at the same time ([`from_intervals`]).
+/// - a process has at most one open operation. The only exception: if several processes return and
+///   call again at the same time, whole operations of one process may overlap (see
+///   [`from_intervals`]).
 ///
-/// A history may have [annotations](Self::annotations), which are for readers: they do not affect a verdict, and
-/// histories that differ only in them are equal.
+/// A history may have [annotations](Self::annotations) for the readers of a report. Annotations do
+/// not affect a verdict, and histories that differ only in their annotations are equal.
 #[derive(Clone, Debug)]
 pub struct History<Op, Ret> {
     operations: Vec<Operation<Op, Ret>>,
@@ -65,9 +67,9 @@ pub struct History<Op, Ret> {
 /// A note about something that happened between two events of a history and is not an operation, such as a failover.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
-    /// The number of events before it.
+    /// The number of events before the annotation.
     pub position: u32,
-    /// The line of the file that it came from; 0 if the line is unknown.
+    /// The line of the file that the annotation came from; 0 if the line is unknown.
     pub line: u32,
     /// What happened. The text is not safe to display: it may contain control characters.
     pub text: Arc<str>,
@@ -136,8 +138,8 @@ impl<Op, Ret> History<Op, Ret> {
         self.objects.get(object.index()).map(AsRef::as_ref)
     }
 
-    /// Returns the annotations in their order: what happened between the events, such as a failover. Histories made from
-    /// a part of the events, as by [`project`](Self::project), have none.
+    /// Returns the annotations in their order: what happened between the events, such as a failover. Histories made
+    /// from a part of the events, for example by [`project`](Self::project), have no annotations.
     ///
     /// ```
     /// use trueline::history::History;
@@ -199,7 +201,7 @@ impl<Op, Ret> History<Op, Ret> {
         Ok(self.with_operations(operations))
     }
 
-    /// Returns the history with other operations at the same positions.
+    /// Replaces the operations of the history. Calls and returns keep their positions.
     fn with_operations<Op2, Ret2>(&self, operations: Vec<Operation<Op2, Ret2>>) -> History<Op2, Ret2> {
         #[cfg(debug_assertions)]
         for operation in &operations {
@@ -207,7 +209,7 @@ impl<Op, Ret> History<Op, Ret> {
             assert_eq!(
                 has_returned,
                 operation.return_position().is_some(),
-                "mapping keeps the outcome of operations that returned"
+                "mapping must not change which operations returned"
             );
         }
         let annotations = self.annotations.clone();
@@ -215,11 +217,11 @@ impl<Op, Ret> History<Op, Ret> {
     }
 }
 
-/// Computes the outcome of an operation that is kept.
+/// A function that computes the outcome of each operation that remains in a history.
 type OutcomeOf<'f, Op, Ret> = dyn Fn(OpId, &Operation<Op, Ret>) -> Outcome<Ret> + 'f;
 
 impl<Op: Clone, Ret: Clone> History<Op, Ret> {
-    /// Returns the history of only those operations for which `keep` returns true.
+    /// Returns the history that contains only the operations for which `keep` returns true.
     ///
     /// ```
     /// # use trueline::history::{History, ProcessId};
@@ -237,11 +239,12 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
         self.restricted_to(&events, &|_, operation| operation.outcome.clone())
     }
 
-    /// Returns the history of the first `length` events. Operations that are open at its end become optional and keep
-    /// their results.
+    /// Returns the history of the first `length` events. Operations that are open at the end of
+    /// this prefix become optional and keep their results.
     ///
-    /// This is the prefix that evidence refers to. Results are kept because forgetting them can make the prefix
-    /// linearizable: an open operation could then have returned a different result.
+    /// The evidence of a rejection refers to such a prefix. Results are kept because forgetting
+    /// them can make the prefix linearizable: an open operation could then have returned a
+    /// different result.
     #[must_use]
     pub fn truncate(&self, length: usize) -> Self {
         let length = length.min(self.events.len());
@@ -253,7 +256,8 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
         })
     }
 
-    /// Returns the history of a subsequence of the events, which must contain the call of each return.
+    /// Returns the history of a subsequence of the events. For each return, the subsequence must
+    /// also contain the call.
     fn restricted_to(&self, events: &[Event], outcome: &OutcomeOf<'_, Op, Ret>) -> Self {
         let mut renumbered = vec![u32::MAX; self.operations.len()];
         let mut operations: Vec<Operation<Op, Ret>> = Vec::new();

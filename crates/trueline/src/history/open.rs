@@ -1,12 +1,13 @@
-//! Tables by process.
+//! Maps from processes to entries.
 
 use std::collections::HashMap;
 
-/// Processes with smaller numbers are in a list.
+/// Entries of processes with numbers below this limit are in a list. All other entries are in a
+/// hash table.
 const MOST_LISTED: u32 = 1 << 12;
 
-/// A table with an entry for each of some processes. Most histories number their processes from 0, and every event
-/// looks up its process, so small numbers are indices.
+/// A map from processes to entries. Most histories number their processes from 0, and every event looks up its process,
+/// so small process numbers are indices of a list.
 #[derive(Clone, Debug)]
 pub(super) struct ByProcess<T> {
     listed: Vec<Option<T>>,
@@ -28,7 +29,7 @@ impl<T> ByProcess<T> {
         }
     }
 
-    /// Inserts an entry, and returns the earlier one.
+    /// Inserts an entry for a process. Returns the entry that it replaces, if there is one.
     #[inline]
     pub(super) fn insert(&mut self, process: u32, entry: T) -> Option<T> {
         if process >= MOST_LISTED {

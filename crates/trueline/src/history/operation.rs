@@ -47,13 +47,13 @@ pub enum Outcome<Ret> {
     Returned(Ret),
     /// The operation never returned: it may have taken effect with any result, or not at all.
     Pending,
-    /// The operation may or may not have taken effect; if it did, it had this result. Truncating a history produces
-    /// such operations.
+    /// The operation may or may not have taken effect. If it took effect, it had this result.
+    /// Truncating a history produces such operations.
     Optional(Ret),
 }
 
 impl<Ret> Outcome<Ret> {
-    /// Converts the result with `read`, if there is one.
+    /// Converts the result, if there is one, with `read`.
     pub fn map<Ret2>(&self, read: impl FnOnce(&Ret) -> Ret2) -> Outcome<Ret2> {
         match self {
             Self::Returned(ret) => Outcome::Returned(read(ret)),
@@ -80,22 +80,22 @@ pub struct Operation<Op, Ret> {
     pub op: Op,
     /// The outcome of the operation.
     pub outcome: Outcome<Ret>,
-    /// The process that called it.
+    /// The process that called the operation.
     pub process: ProcessId,
-    /// The object that it was called on.
+    /// The object that the operation was called on.
     pub object: ObjectId,
     /// The position of the call in the order of events.
     call: u32,
-    /// The position of the return, or `NEVER`. It is a position if and only if the outcome is `Returned`.
+    /// The position of the return if the outcome is `Returned`, and `NEVER` otherwise.
     ret: u32,
-    /// The lines of a file that the call and the return came from; 0 where there is no line.
+    /// The lines of a file that the call and the return came from; 0 if the line is unknown.
     lines: (u32, u32),
-    /// [`NO_VERSION`] if there is none.
+    /// The version that the object returned with the result, or [`NO_VERSION`].
     version: i64,
 }
 
-/// The version of operations that have none.
-const NO_VERSION: i64 = i64::MIN;
+/// The placeholder for the version of an operation without a version.
+pub(super) const NO_VERSION: i64 = i64::MIN;
 
 impl<Op, Ret> Operation<Op, Ret> {
     pub(super) fn new(
@@ -155,7 +155,8 @@ impl<Op, Ret> Operation<Op, Ret> {
         self.ret = NEVER;
     }
 
-    /// Returns the operation with another type of operation and result.
+    /// Returns this operation with `op` and `outcome` replaced by the arguments. All other fields
+    /// stay the same.
     pub(crate) fn with<Op2, Ret2>(&self, op: Op2, outcome: Outcome<Ret2>) -> Operation<Op2, Ret2> {
         Operation {
             op,

@@ -30,7 +30,8 @@ impl Parts {
     }
 }
 
-/// Splits `events` by the group of each operation, numbered `0..groups`. Some parts may be empty.
+/// Splits `events` into parts, one for each group of operations. Groups are numbered `0..groups`.
+/// Some parts may be empty.
 ///
 /// # Complexity
 /// O(events + groups).
@@ -42,7 +43,8 @@ pub fn split(events: &[Event], groups: usize, group: impl Fn(OpId) -> usize) -> 
     for part in 1..places.len() {
         places[part] += places[part - 1];
     }
-    // Each place is now the beginning of its part; the loop moves it to the end.
+    // Initially, the place of each part is the beginning of the part. The loop moves the place to
+    // the end of the part.
     let mut sorted = events.to_vec();
     for event in events {
         let place = &mut places[group(event.op())];

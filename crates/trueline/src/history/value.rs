@@ -99,7 +99,8 @@ impl fmt::Display for Value {
     }
 }
 
-/// Formats the value as JSON, too, because people see states that contain values.
+/// Also formats the value as JSON, because reports print states in their `Debug` format, and states
+/// may contain values.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -144,7 +145,7 @@ impl FromStr for Value {
         let value = read_value(&mut rest, MOST_NESTED);
         value
             .filter(|_| rest.as_str().trim().is_empty())
-            .ok_or_else(|| format!("`{text}` is not a value; write it as in JSON, with integers as numbers"))
+            .ok_or_else(|| format!("`{text}` is not a value; write it as in JSON, without fractions"))
     }
 }
 
@@ -256,7 +257,7 @@ impl fmt::Display for Record {
 pub enum Shown {
     /// The operation as a file gives it, or as a test calls it.
     Record(Record),
-    /// The operation as its specification describes it.
+    /// The text with which the specification describes the operation.
     Text(String),
 }
 
@@ -283,6 +284,6 @@ mod tests {
         for bad in ["", "[", "[1", "[1,]", "1 2", "nul", "1.5", "\"open", "\"\\u12", "\"\\x\"", "--1"] {
             assert!(bad.parse::<Value>().is_err(), "{bad}");
         }
-        assert!("[".repeat(100_000).parse::<Value>().is_err(), "no overflow of the stack");
+        assert!("[".repeat(100_000).parse::<Value>().is_err(), "parsing does not overflow the stack");
     }
 }

@@ -1,9 +1,10 @@
 //! Makes text from histories, files and users safe to print.
 //!
-//! Names, values, file names and panic messages may contain anything: escape sequences that move the cursor, marks that
-//! reverse the direction of surrounding text, line breaks that forge a line of a report, or commands that a CI system
-//! reads from logs. Every writer passes such text through [`visible`], or [`visible_json`] for JSON, at the point where
-//! it writes it. Data stays exact until then.
+//! Names, values, file names and panic messages may contain anything: escape sequences that move
+//! the cursor, marks that reverse the direction of surrounding text, line breaks that forge a line
+//! of a report, or commands that a CI system reads from logs. Every writer passes such text through
+//! [`visible`], or [`visible_json`] for JSON, immediately before writing. Until then, the text
+//! stays unchanged.
 
 use std::fmt::Write as _;
 
@@ -64,7 +65,8 @@ pub fn visible(text: &str) -> String {
     })
 }
 
-/// Returns equivalent JSON on one line. It escapes the same characters as [`visible`], in JSON's notation.
+/// Returns equivalent JSON on one line, in which the characters that [`visible`] escapes are
+/// escaped in JSON's notation.
 ///
 /// ```
 /// use trueline::history::visible_json;
@@ -112,6 +114,6 @@ mod tests {
         let value = serde_json::json!({"a\u{2028}": "\u{1b}##[x] ::y \u{e0041}\u{202e}\u{9b}\n\"\\"});
         let text = visible_json(&value.to_string());
         assert!(text.is_ascii(), "{text}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).expect("it is JSON"), value);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).expect("the text is JSON"), value);
     }
 }

@@ -7,22 +7,23 @@ use super::{Event, EventKind, History, OpId, Operation, Outcome};
 pub enum Fate {
     /// The operation stays as it is.
     Keep,
-    /// The return of the operation is forgotten, but not its result: it may take effect at any time after its call,
-    /// with this result, or not at all.
+    /// The return of the operation is forgotten, but its result is kept. So the operation may take
+    /// effect at any time after its call, with this result, or not at all.
     Optional,
-    /// The return and the result of the operation are forgotten: it may take effect at any time after its call, with
-    /// any result, or not at all.
+    /// The return and the result of the operation are forgotten. So the operation may take effect
+    /// at any time after its call, with any result, or not at all.
     Forget,
     /// The operation is removed.
     LeaveOut,
 }
 
 impl<Op: Clone, Ret: Clone> History<Op, Ret> {
-    /// Returns the history with the fate of each operation applied. Operations keep their order, and those that remain
-    /// are renumbered.
+    /// Applies a fate to each operation, and returns the resulting history. The remaining
+    /// operations keep their order and are renumbered.
     ///
-    /// Making operations optional or forgetting them can only allow more linearizations. Leaving operations out may
-    /// allow more or fewer; the module `judge::shrink` explains when it cannot make a linearizable history
+    /// If returns are forgotten, with or without results, the history can only have more
+    /// linearizations. If operations are removed, it may have more or fewer; the module
+    /// `judge::shrink` explains when removing operations cannot make a linearizable history
     /// non-linearizable.
     ///
     /// ```
@@ -54,7 +55,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
         self.weaken_by(&fates)
     }
 
-    /// Applies the fate of each operation, indexed by its number.
+    /// Applies a fate to each operation. `fates` is indexed by the number of the operation.
     pub(crate) fn weaken_by(&self, fates: &[Fate]) -> Self {
         self.restricted_to(&kept(&self.events, fates), &|id, operation| match (fates[id.index()], &operation.outcome) {
             (Fate::Forget, _) => Outcome::Pending,

@@ -1,4 +1,4 @@
-//! The names of the algorithms.
+//! The algorithms and their names.
 
 use std::error::Error;
 use std::fmt;
@@ -6,18 +6,18 @@ use std::str::FromStr;
 
 use super::checker::{Checker, OwnChecker};
 
-/// An algorithm, as the command line names it.
+/// An algorithm that judges a history. Its `Display` form is its name on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
     /// Chooses an algorithm from the specification and the history.
     #[default]
     Auto,
-    /// Tries every order that the definition allows.
+    /// Tries every order that the definition of linearizability allows.
     Brute,
     /// Wing & Gong's tree search.
     WingGongTree,
-    /// Lowe's graph search after Wing & Gong.
+    /// Lowe's graph search, based on Wing & Gong's tree search.
     WingGongGraph,
     /// Lowe's just-in-time tree search.
     JustInTimeTree,
@@ -25,13 +25,15 @@ pub enum Algorithm {
     JustInTimeGraph,
     /// Lowe's linear tester, a breadth-first search.
     Linear,
-    /// The linear tester as in Lowe's slides: results are compared when the operation returns.
+    /// The linear tester as in Lowe's slides: the result of an operation is compared when the
+    /// operation returns.
     LinearAtReturn,
-    /// Graph search with a visited set that forgets entries that are neither recent nor were costly to find.
+    /// Graph search with a visited set that forgets old entries that were cheap to find.
     BoundedGraph,
     /// Graph search with a visited set that forgets the least recently used entries (Horn & Kroening).
     BoundedGraphLru,
-    /// The near-linear monitor of the object's type; it refuses histories that it cannot judge.
+    /// The near-linear monitor for the type of the object; it refuses histories that it cannot
+    /// judge.
     Monitor,
     /// Lowe's queue-oriented algorithm; it refuses objects that are not queues, and operations that never returned.
     QueueLowe,
@@ -52,21 +54,30 @@ impl Algorithm {
 pub const ALGORITHMS: &[(Algorithm, &str)] = &[
     (
         Algorithm::Auto,
-        "chosen to fit the specification and the history: splits the history into partitions, then uses the \
-         monitor of the type, or else just-in-time search with a limit, then breadth-first search with dominance",
+        "chooses algorithms for each history: splits the history into partitions, then tries the monitor of the \
+         type, then just-in-time search with a limit, then breadth-first search with dominance",
     ),
-    (Algorithm::Brute, "tries every order, as in the definition: for small histories and as an oracle"),
+    (
+        Algorithm::Brute,
+        "tries every order that the definition allows: for small histories, and for testing other algorithms",
+    ),
     (Algorithm::WingGongTree, "Wing & Gong's tree search: little memory, sometimes exponential time"),
-    (Algorithm::WingGongGraph, "Lowe's graph search after Wing & Gong: remembers configurations that failed"),
+    (
+        Algorithm::WingGongGraph,
+        "Lowe's graph search, based on Wing & Gong's tree search: remembers configurations that failed",
+    ),
     (Algorithm::JustInTimeTree, "Lowe's just-in-time linearization, tree search"),
     (Algorithm::JustInTimeGraph, "Lowe's just-in-time linearization, graph search"),
-    (Algorithm::Linear, "Lowe's linear tester: breadth first, by event"),
-    (Algorithm::LinearAtReturn, "the linear tester as first presented: results are compared at the return"),
+    (Algorithm::Linear, "Lowe's linear tester: breadth-first search, event by event"),
+    (Algorithm::LinearAtReturn, "the linear tester of Lowe's slides: compares results when operations return"),
     (
         Algorithm::BoundedGraph,
         "just-in-time graph search in bounded memory: keeps configurations that are recent or were costly to find",
     ),
-    (Algorithm::Monitor, "the near-linear monitor of the type; undecided if the monitor does not support the history"),
+    (
+        Algorithm::Monitor,
+        "the near-linear monitor of the type; the verdict is unknown if the monitor does not support the history",
+    ),
     (Algorithm::QueueLowe, "Lowe's queue-oriented algorithm, for complete histories of queues; values may repeat"),
     (
         Algorithm::BoundedGraphLru,
@@ -107,7 +118,7 @@ pub struct UnknownAlgorithm(String);
 
 impl fmt::Display for UnknownAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no algorithm is called {:?}; `trueline algorithms` lists them", self.0)
+        write!(f, "unknown algorithm {:?}; `trueline algorithms` lists all algorithms", self.0)
     }
 }
 

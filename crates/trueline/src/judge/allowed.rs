@@ -1,17 +1,23 @@
 //! Finds the results that a refused return could have had.
 //!
-//! A result is *allowed* if the history up to that return, with this result instead of the recorded one, is
-//! linearizable over the whole object. Operations that are open at that return are optional, and have their recorded
-//! results if they take effect. This module finds the allowed results for every algorithm that rejects a history.
+//! A result is *allowed* if the history of the whole object up to that return, with this result
+//! instead of the recorded one, is linearizable. Operations that are open at that return are
+//! optional, and have their recorded results if they take effect. This module finds the allowed
+//! results for every algorithm that rejects a history.
 //!
-//! Each search looks for a linearization in which the operation returns a result that is not known yet, and so finds at
-//! least one more result. When there is no such linearization, the results are complete.
+//! Each search looks for a linearization in which the operation returns a result that is not known
+//! yet, and so finds at least one more result. When there is no such linearization, all allowed
+//! results are known.
 //!
 //! # Complexity
-//! One search for each result that the linearizations found so far did not show, and one more. Each search may cost as
-//! much as rejecting the history. The searches end after [`MOST_SEARCHES`], or after visiting [`MOST_CONFIGURATIONS`]
-//! configurations (or as many as it took to reject the history, if that is more). The results found until then are only
+//! At most one search for each allowed result, and a last search that finds no linearization. Each
+//! search may cost as much as rejecting the history. The searches are ended early after
+//! [`MOST_SEARCHES`] searches, or after visiting [`MOST_CONFIGURATIONS`] configurations (or as many
+//! as it took to reject the history, if that is more). The results found until then are only
 //! examples.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
 
 use super::erased::{Asked, Case, SPANS};
 use super::search::Meter;
@@ -22,86 +28,108 @@ use super::worker::Worker;
 use crate::history::{Event, OpId};
 use crate::verdict::{Evidence, Verdict};
 
-/// The number of configurations that all searches together may visit, unless rejecting the history took more.
+/// The number of configurations that all searches together may visit, unless the search that
+/// rejected the history visited more.
 const MOST_CONFIGURATIONS: u64 = 20_000;
 
-/// The number of events above which only examples are given for a history that a monitor rejected: a monitor judges
-/// such a history faster than a search can go through it once.
+/// If a monitor rejected a history with more events than this, no search runs, and the allowed
+/// results are only examples. A monitor judges such a history faster than a search can go through
+/// the history once.
 const LONG: usize = 2_000;
 
-/// The maximum number of searches: each may find only one more result, and a list of hundreds is of no use to a reader.
+/// The maximum number of searches. Each search may find only one more result, and a list of
+/// hundreds of results does not help a reader.
 const MOST_SEARCHES: usize = 100;
 
-/// The number of results that are tried at one place of a linearization once one of them was legal.
+/// At the place that the operation has in a linearization, its results are tried in order. Once one
+/// of them has been found legal there, results with an index above this limit are not tried.
 const TRIED: usize = 8;
 
-/// Completes evidence about the first failing event: adds the allowed results and whether these are all. `is_whole`
-/// says whether the prefix of the evidence contains all operations that the result depends on. `turn` is the search that
-/// rejected the history, if one did.
+/// Completes evidence about the first failing event: adds the allowed results, and records whether
+/// these are all of them. `is_whole` is `true` if the prefix of the evidence contains all
+/// operations that the result depends on. `turn` is the search that rejected the history, or `None`
+/// if no search rejected it.
 pub(super) fn complete(
     worker: &mut Worker<'_>,
     evidence: &mut Evidence<ResultId>,
+    part: Task<'_>,
     is_whole: bool,
     turn: Option<Turn>,
     meter: &mut Meter,
 ) {
     let (case, refused) = (worker.case, evidence.refused);
-    let (events, one_key) = scope(case, refused, evidence.event);
+    let (events, one_key) = scope(case, refused, part);
     let mut known = std::mem::take(&mut evidence.allowed);
     if !is_whole && !one_key {
         known.clear();
     } else if known.is_empty() {
         known = after(case, &evidence.prefix, refused).unwrap_or_default();
     }
-    let mut asked = Asked { op: refused, known };
+    let asked = Asked { op: refused, known: RefCell::new(known) };
     let by_monitor = !evidence.conflict.is_empty();
     if !by_monitor || events.len() <= LONG {
         let spent = if by_monitor { 0 } else { meter.configurations };
         let mut own = meter.part(Some(MOST_CONFIGURATIONS.max(spent)), None);
-        evidence.all_allowed = find(worker, Task { events: &events, one_key }, &mut asked, turn, &mut own);
+        evidence.all_allowed = find(worker, Task { events: &events, one_key }, &asked, turn, &mut own);
         meter.add(&own);
     }
-    evidence.allowed = case.distinct_results(asked.known);
+    evidence.allowed = case.distinct_results(asked.known.into_inner());
 }
 
 /// Returns the events up to a return that its result depends on, and whether they are all on one key. They are the
 /// events on the key of the operation if no result would change its key and no operation spans keys, and otherwise all
-/// events of its object.
-fn scope(case: &dyn Case, refused: OpId, event: u32) -> (Vec<Event>, bool) {
-    let frame = case.frame();
-    let object = frame.object(refused);
-    let until = &frame.events[..=event as usize];
-    let mut events: Vec<Event> = until.iter().copied().filter(|event| frame.object(event.op()) == object).collect();
-    let keys = if case.has_key(refused) { case.keys() } else { None };
-    let key = |event: &Event| keys.as_ref().map_or(SPANS, |keys| keys.of[event.op().index()]);
+/// events of its object. `part` ends with the return.
+fn scope<'e>(case: &dyn Case, refused: OpId, part: Task<'e>) -> (Cow<'e, [Event]>, bool) {
+    let has_key = case.has_key(refused);
+    if part.one_key && has_key {
+        // A part has one key only if no operation of its object spans keys.
+        return (Cow::Borrowed(part.events), true);
+    }
+    // A part with several keys contains all operations of its object.
+    let mut events = if part.one_key { Cow::Owned(of_object(case, refused)) } else { Cow::Borrowed(part.events) };
+    let Some(keys) = (if has_key { case.keys() } else { None }) else { return (events, false) };
+    let key = |event: &Event| keys.of[event.op().index()];
     let one_key = events.iter().all(|event| key(event) != SPANS);
     if one_key {
         let own = key(events.last().expect("the events include the return"));
-        events.retain(|event| key(event) == own);
+        events.to_mut().retain(|event| key(event) == own);
     }
     (events, one_key)
+}
+
+/// Returns the events on the object of an operation, up to its return.
+fn of_object(case: &dyn Case, refused: OpId) -> Vec<Event> {
+    let frame = case.frame();
+    let object = frame.object(refused);
+    let event = frame.ret(refused).expect("the refused operation has a return event");
+    let until = &frame.events[..=event as usize];
+    until.iter().copied().filter(|event| frame.object(event.op()) == object).collect()
 }
 
 /// Finds the results that are not known yet. Returns whether all of them are known then.
 ///
 /// If breadth-first search rejected the history, depth-first search had given up before. It would most likely give up
 /// again, because the history that is searched here differs in one result only, so breadth-first search comes first.
-fn find(worker: &mut Worker<'_>, task: Task<'_>, asked: &mut Asked, turn: Option<Turn>, meter: &mut Meter) -> bool {
+/// Its later searches begin where the operation is called, because all before that is the same each time.
+fn find(worker: &mut Worker<'_>, task: Task<'_>, asked: &Asked, turn: Option<Turn>, meter: &mut Meter) -> bool {
     let first = turn.unwrap_or(Turn::DepthFirst);
-    for _ in 0..MOST_SEARCHES {
-        let verdict = worker.alone(task, Some(asked), |worker| turns::search(worker, task, first, meter).0);
-        let known = asked.known.len();
-        match verdict {
-            Verdict::Accepted(witness) => add_results(worker.case, &witness.order, asked),
-            Verdict::Rejected(_) => return true,
-            Verdict::Unknown(_) => return false,
+    worker.alone(task, Some(asked), |worker| {
+        for _ in 0..MOST_SEARCHES {
+            let known = asked.known.borrow().len();
+            match turns::search(worker, task, first, meter).0 {
+                Verdict::Accepted(witness) => add_results(worker.case, &witness.order, asked),
+                Verdict::Rejected(_) => return true,
+                Verdict::Unknown(_) => return false,
+            }
+            assert!(known < asked.known.borrow().len(), "a linearization that was found cannot be replayed");
+            worker.ask_again();
         }
-        assert!(known < asked.known.len(), "a linearization that was found cannot be replayed");
-    }
-    false
+        false
+    })
 }
 
-/// Returns the results that an operation may return after `order`, or `None` if `order` is not legal.
+/// Returns the results that `op` may return after the other operations of `order`. Returns `None`
+/// if the other operations are not legal in this order.
 fn after(case: &dyn Case, order: &[OpId], op: OpId) -> Option<Vec<ResultId>> {
     let mut replay = case.replay();
     for &before in order.iter().filter(|before| **before != op) {
@@ -111,17 +139,18 @@ fn after(case: &dyn Case, order: &[OpId], op: OpId) -> Option<Vec<ResultId>> {
 }
 
 /// Adds the results that a linearization shows.
-fn add_results(case: &dyn Case, order: &[OpId], asked: &mut Asked) {
+fn add_results(case: &dyn Case, order: &[OpId], asked: &Asked) {
+    let mut known = asked.known.borrow_mut();
     // No operation returns later, so `asked.op` may come last if the other operations are legal without it.
     for result in after(case, order, asked.op).unwrap_or_default() {
-        if !asked.known.contains(&result) {
-            asked.known.push(result);
+        if !known.contains(&result) {
+            known.push(result);
         }
     }
     let place = order.iter().position(|op| *op == asked.op).expect("the order contains every operation that returned");
     let mut is_one_right = false;
     for (tried, result) in after(case, &order[..place], asked.op).unwrap_or_default().into_iter().enumerate() {
-        if asked.known.contains(&result) {
+        if known.contains(&result) {
             continue;
         }
         if is_one_right && tried > TRIED {
@@ -130,8 +159,66 @@ fn add_results(case: &dyn Case, order: &[OpId], asked: &mut Asked) {
         let mut replay = case.replay();
         let mut step = |op: OpId| if op == asked.op { replay.step_with(op, result) } else { replay.step(op) };
         if order.iter().all(|op| step(*op).is_ok()) {
-            asked.known.push(result);
+            known.push(result);
             is_one_right = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::OnceLock;
+
+    use super::*;
+    use crate::drive::{Random, Simulation, simulate};
+    use crate::history::EventKind;
+    use crate::judge::erased::Typed;
+    use crate::judge::{Budget, Config};
+    use crate::spec::{Register, RegisterOp, RegisterRet};
+
+    /// Finds all results of an operation by searches of which `first` is the first.
+    fn results(case: &dyn Case, events: &[Event], op: OpId, first: Turn) -> Vec<ResultId> {
+        let (classes, config) = (OnceLock::new(), Config::new());
+        let mut worker = Worker::new(case, &classes, &config);
+        let asked = Asked { op, known: RefCell::default() };
+        let mut meter = Meter::start(&Budget::unlimited());
+        let is_all = find(&mut worker, Task { events, one_key: false }, &asked, Some(first), &mut meter);
+        assert!(is_all, "there is no limit");
+        case.distinct_results(asked.known.into_inner())
+    }
+
+    /// Depth-first search begins anew for each result, and breadth-first search where the operation is called.
+    #[test]
+    fn both_searches_find_the_same_results() {
+        let (register, mut random) = (Register::new(0), Random::new(1));
+        // The number of histories in which the operation had each number of results.
+        let mut with = [0; 6];
+        for _ in 0..300 {
+            let shape = Simulation { processes: 4, operations: 40, crashes: 150, busy: true };
+            let mut held = 0;
+            let history = simulate(
+                &shape,
+                &mut random,
+                |random, _| if random.chance(1, 2) { RegisterOp::Write(random.below(5)) } else { RegisterOp::Read },
+                |_, op| {
+                    Some(match op {
+                        RegisterOp::Write(value) => {
+                            held = *value;
+                            RegisterRet::Done
+                        }
+                        _ => RegisterRet::Value(held),
+                    })
+                },
+            );
+            let is_read =
+                |event: &Event| event.kind() == EventKind::Return && history[event.op()].op == RegisterOp::Read;
+            let Some(last) = history.events().iter().rposition(is_read) else { continue };
+            let (events, op) = (&history.events()[..=last], history.events()[last].op());
+            let case = Typed::new(&register, Cow::Borrowed(&history));
+            let by_depth = results(&case, events, op, Turn::DepthFirst);
+            assert_eq!(results(&case, events, op, Turn::BreadthFirst), by_depth, "{history:?}");
+            with[by_depth.len()] += 1;
+        }
+        assert!(with[2..].iter().all(|count| *count > 10), "{with:?}");
     }
 }

@@ -1,9 +1,11 @@
 //! The automatic choice of an algorithm.
 //!
-//! A part whose operations are all [standard](crate::spec::Spec::standard) goes to the [monitor](super::monitor) of its
-//! type, which either decides it in near-linear time or refuses it. Refused parts, and parts with other operations, are
-//! searched. (Splitting a part at quiescent cuts would gain nothing: at such a cut a configuration is just a state, and
-//! the searches remember those.)
+//! A *part* of a history contains the operations on one object or, if the specification has keys,
+//! on one key. A part whose operations are all [standard](crate::spec::Spec::standard) goes to the
+//! [monitor](super::monitor) of its type, which either decides the part in near-linear time or
+//! refuses it. Refused parts, and parts with other operations, are searched. (Splitting a part at
+//! moments when no operation is open would gain nothing: at such a moment, a configuration is just
+//! a state, and the searches remember configurations anyway.)
 
 use std::collections::BTreeMap;
 
@@ -19,7 +21,8 @@ use crate::history::History;
 use crate::spec::Spec;
 use crate::verdict::{Judgment, Verdict};
 
-/// Judges a history by the algorithm that seems best for it, partitioned if the specification has keys.
+/// Judges a history by the algorithm that seems best for it. The history is partitioned if the
+/// specification has keys.
 ///
 /// ```
 /// use trueline::history::History;
@@ -42,20 +45,21 @@ pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budge
 /// The method that decided a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// The order of versions is legal.
+    /// The operations are legal in the order of their versions.
     Versions,
-    /// No two operations overlap.
+    /// The operations are legal in the order of their calls, and no other order is possible,
+    /// because no two operations overlap.
     OrderOfCalls,
-    /// The operations on one key, without the operations that span keys, are not linearizable.
+    /// The operations on one key are not linearizable, even without the operations that span keys.
     OneKey,
     Monitor(Monitor),
     Search(Turn),
-    /// The competitor with this number finished first.
+    /// The competing algorithm with this number finished first.
     Competitor(usize),
 }
 
 impl Choice {
-    /// Returns the search that decided, if one did.
+    /// Returns the search that decided the part, if a search decided it.
     pub(super) fn turn(self) -> Option<Turn> {
         match self {
             Self::Search(turn) => Some(turn),
@@ -100,8 +104,8 @@ impl Choices {
         let monitors = self.monitors.iter().map(|(monitor, count)| (format!("the monitor \"{}\"", monitor.0), *count));
         let others = [
             ("the order of versions", self.versions),
-            ("the order of calls, as nothing overlaps", self.order_of_calls),
-            ("operations on one key, without operations that span keys", self.one_key),
+            ("the order of calls, because no operations overlap", self.order_of_calls),
+            ("the operations on one key, ignoring those that span several keys", self.one_key),
             ("depth-first search", self.depth_first),
             ("breadth-first search with dominance, because depth-first search did not finish", self.breadth_first),
         ];

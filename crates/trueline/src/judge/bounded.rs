@@ -1,33 +1,43 @@
 //! Graph search in bounded memory: the set of failed configurations forgets entries when it is full.
 //!
-//! Horn and Kroening, section 5.1, replace the set by a least-recently-used cache. This bounds the memory, but can make
-//! the time explode (their table 1 has 14 % and 9 % time-outs). Forgetting is sound: the search may repeat work, but it
-//! never cuts off a configuration that it has not explored. [`check_least_recent`] is their algorithm: it searches in
-//! Wing & Gong's order and forgets the least recently used entry first.
+//! Horn and Kroening, section 5.1, replace the set by a least-recently-used cache. This bounds the
+//! memory, but can greatly increase the time (in their table 1, up to 14 % of the runs time out).
+//! Forgetting is sound: the search may repeat work, but it never cuts off a configuration that it
+//! has not explored. [`check_least_recent`] is their algorithm: it searches in Wing & Gong's order
+//! and forgets the least recently used entry first.
 //!
-//! [`check`] searches in just-in-time order. Half of its memory holds the configurations that were reached most
-//! recently, and the other half those that took the most *work* to find (`judge/search/seen.rs` explains why). The work
-//! below a configuration is known when the configuration fails, which is also when it is entered into the set.
+//! [`check`] searches in just-in-time order. Half of its memory holds the configurations that were
+//! reached most recently, and the other half those that took the most *work* to find
+//! (`judge/search/seen.rs` explains why). The work for a configuration is known when the
+//! configuration fails. At this moment, the configuration is entered into the set.
 //!
-//! `cargo run --release -p trueline-bench -- bounded` compares the two (see BENCHMARKS.md). On registers and sets, both
-//! do well when they may remember a tenth of all failed configurations. On a queue, [`check_least_recent`] visits about
-//! 50 % more configurations than a search that forgets nothing, and [`check`] visits hardly more than such a search.
+//! `cargo run --release -p trueline-bench -- bounded` compares [`check`] with
+//! [`check_least_recent`] (see BENCHMARKS.md). On registers and sets, both are fast even if the set
+//! has room for only a tenth of all failed configurations. On a queue, [`check_least_recent`]
+//! visits about 50 % more configurations than a search that forgets nothing, and [`check`] visits
+//! hardly more than such a search.
 //!
 //! The states of the specification are bounded too. When they fill the memory, the search forgets the states that
-//! neither the current path nor the costlier half of the set needs, together with the entries that refer to them. The
-//! path itself must fit into the memory.
+//! neither the current path nor the costlier half of the set needs, together with the entries that refer to them.
+//!
+//! Most of the path is *folded*. The older part of the path is divided into runs of at most 1024
+//! configurations. For each run, the search keeps only the first configuration and the order of the
+//! operations. When the search backtracks into a run, it takes the same steps again from this
+//! configuration (`judge/search/depth_first.rs`). So a long accepted history takes four bytes for
+//! each operation on the path, instead of a frame and a state.
 //!
 //! # Complexity
-//! The complexity of the graph search if nothing useful is forgotten, and that of the tree search if everything is.
+//! If no useful entry is forgotten, the complexity is that of the graph search. If every entry is
+//! forgotten, it is that of the tree search.
 
-use super::search::depth_first::Memory;
+use super::search::depth_first::{FEWEST_FRAMES, Memory, Room};
 use super::worker::Search;
 use super::{Algorithm, Budget, Config, Rules};
 use crate::history::History;
 use crate::spec::Spec;
 use crate::verdict::Judgment;
 
-/// Judges a history with a set that forgets entries that are neither recent nor took much work to find.
+/// Judges a history with a set that forgets old entries that took little work to find.
 pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::BoundedGraph, budget))
 }
@@ -37,19 +47,40 @@ pub fn check_least_recent<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, b
     super::check(spec, history, &Config::plain(Algorithm::BoundedGraphLru, budget))
 }
 
-/// The memory for the set, and the same amount for the states, if the budget has no memory limit.
-const DEFAULT_BYTES: u64 = 64 << 20;
+/// The memory for the set if the budget has no memory limit. Only failed configurations enter this
+/// set.
+const DEFAULT_SET: u64 = 64 << 20;
+/// The memory for the set of [`check_least_recent`] if the budget has no memory limit. Every
+/// configuration enters this set, even if the history is accepted.
+const DEFAULT_RECENT_SET: u64 = 1 << 20;
+/// The initial memory for the states. The search can compute forgotten states again.
+const FIRST_STATES: u64 = 2 << 20;
+/// When the path has twice this number of unfolded frames, the older half of them is folded. If
+/// there is little memory for the states, a smaller number is used.
+const MOST_FRAMES: u64 = 1024;
+/// The number of frames that stay unfolded is the memory for the states, in bytes, divided by this
+/// number.
+const BYTES_FOR_FRAME: u64 = 1 << 10;
 
 pub(super) fn recent_or_costly(config: &Config) -> Search {
-    config.depth_first(Rules::JUST_IN_TIME, Memory::RecentOrCostly(bytes(config)))
+    config.depth_first(Rules::JUST_IN_TIME, Memory::RecentOrCostly(room(config, DEFAULT_SET)))
 }
 
 pub(super) fn least_recent(config: &Config) -> Search {
-    config.depth_first(Rules::NONE, Memory::RecentlyMet(bytes(config)))
+    config.depth_first(Rules::NONE, Memory::RecentlyMet(room(config, DEFAULT_RECENT_SET)))
 }
 
-/// Returns a quarter of the memory limit for the set; the states get the same. The remaining half is for the path, and
-/// for the set and the states while they are rebuilt.
-fn bytes(config: &Config) -> u64 {
-    config.budget.memory_limit().map_or(DEFAULT_BYTES, |limit| limit / 4)
+/// Divides the memory: at most an eighth of the limit is for the set, and at most an eighth for the
+/// states. The remainder is for the history, for the path, and for rebuilding the set and the
+/// states.
+fn room(config: &Config, default_set: u64) -> Room {
+    let share = config.budget.memory_limit().map_or(default_set, |limit| limit / 8);
+    let states = share.min(FIRST_STATES);
+    let frames = (states / BYTES_FOR_FRAME).min(MOST_FRAMES);
+    Room {
+        set: share,
+        states,
+        most_states: share,
+        frames: usize::try_from(frames).unwrap_or(usize::MAX).max(FEWEST_FRAMES),
+    }
 }

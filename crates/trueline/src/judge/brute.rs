@@ -1,9 +1,10 @@
 //! Linearizability by its definition: the oracle that every other checker is compared with.
 //!
-//! Lowe, definition 1: a history is linearizable if it can be extended by returns of pending operations so that some
-//! legal sequential history has the same operations, in an order that keeps `<_h`. The oracle therefore tries every
-//! sequence of operations that keeps the order of those that do not overlap, with every choice of the pending
-//! operations that took effect, and with every outcome that the specification allows.
+//! Lowe, definition 1: a history is linearizable if it can be extended by returns of pending
+//! operations so that some legal sequential history has the same operations, in an order that keeps
+//! `<_h`, the real-time order of operations that do not overlap. The oracle therefore tries every
+//! sequence of operations that keeps this order, with every choice of the pending operations that
+//! took effect, and with every outcome that the specification allows.
 //!
 //! It deliberately shares nothing with the search core: no window, no classes, no rules, no memory of failed
 //! configurations. The evidence comes from the definition too: the prefixes of the history are judged one after the
@@ -43,7 +44,8 @@ pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budge
     super::check(spec, history, &Config::plain(Algorithm::Brute, budget))
 }
 
-/// The maximum number of operations of a part, because each operation is a level of recursion.
+/// The maximum number of operations of a part. It is limited because each operation is a level of
+/// recursion.
 const MOST: usize = 2_000;
 
 /// Judges one part.
@@ -88,11 +90,11 @@ pub(super) fn search(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Ve
             Err(kind) => return limit(kind, position),
         }
     }
-    unreachable!("the whole history is its own longest prefix, and it is not linearizable")
+    unreachable!("the whole history was rejected, so one of its prefixes must be rejected")
 }
 
-/// Returns the operations that were called before `until`, each with whether it must take effect, that is, whether it
-/// returned before `until`.
+/// Returns the operations that were called before `until`. The flag of an operation is set if it
+/// must take effect, that is, if it returned before `until`.
 fn prefix(frame: Frame<'_>, events: &[Event], until: u32) -> Vec<(OpId, bool)> {
     calls(events)
         .filter(|op| frame.call(*op) < until)
@@ -103,12 +105,13 @@ fn prefix(frame: Frame<'_>, events: &[Event], until: u32) -> Vec<(OpId, bool)> {
 struct Definition<'a> {
     machine: Box<dyn Machine + 'a>,
     frame: Frame<'a>,
-    /// The operations that are not linearized yet, each with whether it must take effect.
+    /// The operations that are not linearized yet. The flag of an operation is set if it must take
+    /// effect.
     operations: Vec<(OpId, bool)>,
     /// The operations that have been linearized, in their order.
     order: Vec<OpId>,
     meter: &'a mut Meter,
-    /// The bytes of states that have been reported to the meter.
+    /// The size of the states, in bytes, as last reported to `meter`.
     charged: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Support for algorithms by other authors: the trait that makes them available to [`check`](super::check), to
-//! competitions, and to comparisons with the oracle.
+//! Support for algorithms of your own. The trait [`Checker`] makes an algorithm available to
+//! [`check`](super::check), to competitions, and to comparisons with the oracle.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -15,11 +15,12 @@ use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
 
 /// An algorithm of your own that decides whether a history is linearizable.
 ///
-/// [`Algorithm::own`](super::Algorithm::own) turns it into an [`Algorithm`](super::Algorithm), which can be used like
-/// the built-in ones: in a [`Config`](super::Config), in a test, or as a competitor of
-/// [`Algorithm::Compete`](super::Algorithm::Compete). trueline divides the history into parts, runs the algorithm on
-/// each part, and replays the linearization that it returns. It also locates a rejection: it runs the algorithm on
-/// prefixes of the rejected part.
+/// [`Algorithm::own`](super::Algorithm::own) turns a checker into an
+/// [`Algorithm`](super::Algorithm), which can be used like the built-in algorithms: in a
+/// [`Config`](super::Config), in a test, or as a competitor of
+/// [`Algorithm::Compete`](super::Algorithm::Compete). trueline divides the history into parts, runs
+/// the algorithm on each part, and replays the linearization that it returns. It also locates a
+/// rejection: it runs the algorithm on prefixes of the rejected part.
 ///
 /// To test an algorithm, compare its verdicts with those of [`brute::check`](super::brute::check) on small histories.
 ///
@@ -88,9 +89,9 @@ pub trait Checker: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Returns a linearization: the operations in an order in which they may have taken effect. Returns `None` if there
     /// is no linearization.
     ///
-    /// A linearization contains every operation that [returned](CheckerInput::ret), and any of the others. If an
-    /// operation [precedes](CheckerInput::precedes) another, it comes first, and the specification
-    /// [allows](CheckerInput::step) the order.
+    /// A linearization contains every operation that [returned](CheckerInput::ret), and any of the
+    /// others. An operation that [precedes](CheckerInput::precedes) another comes first. The
+    /// specification [allows](CheckerInput::step) the order.
     ///
     /// # Errors
     /// Returns the limit that ended the search, as [`CheckerInput::step`] returned it, or [`LimitKind::Refused`] if the
@@ -101,12 +102,12 @@ pub trait Checker: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
 /// The operations that a [`Checker`] has to order, and the states of their specification.
 pub struct CheckerInput<'c> {
     frame: Frame<'c>,
-    /// Events from this position on have not happened.
+    /// Events at or after this position are ignored.
     until: u32,
     operations: Vec<OpId>,
     machine: Box<dyn Machine + 'c>,
     meter: &'c mut Meter,
-    /// The bytes of states that have been reported to the meter.
+    /// The size of the states, in bytes, as last reported to `meter`.
     charged: usize,
 }
 
@@ -136,8 +137,8 @@ impl<'c> CheckerInput<'c> {
         self.frame.call(op)
     }
 
-    /// Returns the position of the operation's return in the order of events; `None` if it did not return, in which
-    /// case it may or may not have taken effect.
+    /// Returns the position of the operation's return in the order of events. Returns `None` if the
+    /// operation did not return. Such an operation may or may not have taken effect.
     pub fn ret(&self, op: OpId) -> Option<u32> {
         self.frame.ret(op).filter(|ret| *ret < self.until)
     }
@@ -147,13 +148,15 @@ impl<'c> CheckerInput<'c> {
         self.frame.precedes(first, second)
     }
 
-    /// Returns the states that the operation leads to from `state`, with its recorded result if it has one. The list is
-    /// empty if the specification does not allow the operation in this state.
+    /// Returns the states that the operation leads to from `state`. If the operation has a recorded
+    /// result, it must have this result. The list is empty if the specification does not allow the
+    /// operation in this state.
     ///
     /// States are numbers; equal numbers are equal states.
     ///
     /// # Errors
-    /// Returns an error if the limits of the [`Budget`](super::Budget) are reached. Each call counts as a configuration.
+    /// Returns an error if the limits of the [`Budget`](super::Budget) are reached. Each call counts as a
+    /// configuration.
     pub fn step(&mut self, state: u32, op: OpId) -> Result<Vec<u32>, LimitKind> {
         self.meter.configuration()?;
         let next = self.machine.next(state, op);
@@ -162,7 +165,8 @@ impl<'c> CheckerInput<'c> {
     }
 }
 
-/// A [`Checker`] as a part of an [`Algorithm`](super::Algorithm). Two are equal if they are clones of each other.
+/// A [`Checker`] as a part of an [`Algorithm`](super::Algorithm). Two values are equal if they are clones of each
+/// other.
 #[derive(Clone)]
 pub struct OwnChecker(Arc<dyn Checker>);
 
@@ -187,9 +191,14 @@ impl OwnChecker {
         // Every prefix of a linearizable history is linearizable, so the first failing return is found by bisection.
         let returns: Vec<OpId> =
             events.iter().filter(|event| event.kind() == EventKind::Return).map(|event| event.op()).collect();
-        assert!(!returns.is_empty(), "{} rejected a history in which no operation returned", self.name());
+        assert!(
+            !returns.is_empty(),
+            "{} rejected a history in which no operation returned, but such a history is always linearizable",
+            self.name()
+        );
         let position = |at: usize| frame.ret(returns[at]).expect("the operation has a return event");
-        // The history is linearizable up to the first `good` returns, and not up to `bad` returns.
+        // The prefix up to return number `good` is linearizable, and the prefix up to return number
+        // `bad` is not. Returns are counted from 1.
         let (mut good, mut bad) = (0, returns.len());
         let (mut prefix, mut is_first) = (Vec::new(), true);
         while bad - good > 1 {

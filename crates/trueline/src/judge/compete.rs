@@ -1,8 +1,10 @@
 //! Competition: several algorithms run in parallel, each on its own thread, and the first answer counts.
 //!
-//! Lowe, *Testing for Linearizability*, section 6 (and the slides' Competition Parallel Tester): a tree search is
-//! usually lucky and fast, but otherwise may never end; a graph search is steady. So both are run, and the loser is
-//! stopped. The papers' WG-WG, WG-JIT, JIT-WG and JIT-JIT are `compete:wing-gong-tree,wing-gong-graph` and so on.
+//! Lowe, *Testing for Linearizability*, section 6 (and the slides' Competition Parallel Tester): a
+//! tree search is usually fast, but may take practically forever; the time of a graph search varies
+//! less. So both run, and the slower one is stopped. The pair that the papers call WG-WG is
+//! `compete:wing-gong-tree,wing-gong-graph` here, and WG-JIT, JIT-WG and JIT-JIT are named in the
+//! same way.
 //!
 //! The verdict, the place of a rejection and the allowed results do not depend on which algorithm wins; the witness and
 //! the numbers in the statistics do. [`Stats::choice`](crate::verdict::Stats::choice) names the winner.
@@ -49,7 +51,8 @@ pub fn check<S: Spec>(
 /// A function by which a competitor judges a part.
 pub(super) type JudgePart = fn(&mut Worker<'_>, Task<'_>, &Algorithm, &mut Meter) -> Verdict<ResultId>;
 
-/// Judges one part by each algorithm, using `judge`. Returns the number of the winner too, if any algorithm decided.
+/// Judges one part by each algorithm, using `judge`. Returns the verdict and, if any algorithm
+/// decided the part, the number of the winner.
 pub(super) fn search(
     worker: &Worker<'_>,
     task: Task<'_>,
@@ -67,7 +70,7 @@ pub(super) fn search(
             let (sender, mut own) = (sender.clone(), meter.share(algorithms.len(), token.clone()));
             scope.spawn(move || {
                 let verdict = judge(&mut Worker::new(case, classes, config), task, algorithm, &mut own);
-                // Sending fails only if the competition is over; then the answer is not needed.
+                // Sending fails only after the competition is over, when the answer is not needed.
                 let _ = sender.send((index, verdict, own));
             });
         }
@@ -90,8 +93,8 @@ pub(super) fn search(
             meter.add(&used);
         }
     });
-    // No algorithm decided: report the limit of the first one in their order, preferring limits other than
-    // cancellation.
+    // No algorithm decided, so report the limit of one of them: the first one that was not
+    // canceled, or, if all were canceled, the first one.
     limits.sort_by_key(|(index, limit)| (limit.kind == LimitKind::Cancelled, *index));
     answer.unwrap_or_else(|| {
         let (_, limit) = limits.into_iter().next().expect("there is at least one competitor, and each reports a limit");

@@ -1,12 +1,14 @@
 //! Erases the types of a specification and its history, so that the judges are not generic.
 //!
-//! To the judges, an operation is its [`OpId`], a result is a [`ResultId`], and states, values and keys are numbers.
-//! The judges are therefore compiled once, and a new specification adds only the code in this file: among the judges of
-//! linearizability and quasi linearizability, [`Typed`] is the only code that is compiled for each specification. Its
-//! functions do only what needs the specification, in batches where there are many operations, and leave everything
-//! else to the caller.
+//! To the judges, an operation is its [`OpId`], a result is a [`ResultId`], and states, values and
+//! keys are numbers. The judges are therefore compiled once, and a new specification adds only the
+//! code in this file: among the judges of linearizability and quasi linearizability, [`Typed`] is
+//! the only code that is compiled for each specification. Its functions do only the work that needs
+//! the specification, and leave everything else to the caller. Where there are many operations, a
+//! function handles them in batches.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::hash::BuildHasher;
 use std::sync::{Mutex, PoisonError};
 
@@ -21,7 +23,7 @@ use super::search::automaton::{ResultId, StateSpace, keep_first_of_equal};
 use super::search::hash;
 use super::search::problem::{ClassId, Classes, Reach};
 use crate::history::{Event, History, OpId};
-use crate::spec::{Initial, Object, Spec, Standard};
+use crate::spec::{Initial, Object, Outcomes, Spec, Standard};
 
 /// The keys of all operations.
 pub(crate) struct Keys {
@@ -34,45 +36,50 @@ pub(crate) struct Keys {
 /// The key number of an operation that has no key and so spans all keys.
 pub(crate) const SPANS: u32 = u32::MAX;
 
-/// A specification and a history of it, with their types erased.
+/// A specification, and a history that is judged by this specification, with their types erased.
 pub(crate) trait Case: Sync {
     fn frame(&self) -> Frame<'_>;
     /// Returns whether the result of an operation is known.
     fn has_result(&self, op: OpId) -> bool;
     /// Returns whether an operation leaves every state unchanged ([`Spec::observes`]).
     fn observes(&self, op: OpId) -> bool;
-    /// Returns whether any operation has a version. If operations are left out, versions are ignored, so it returns
-    /// `false`.
+    /// Returns whether any operation has a version. If operations are left out
+    /// ([`Typed::leaving_out`]), versions are ignored, and this function returns `false`.
     fn has_versions(&self) -> bool;
-    /// Returns the version that the object returned with the result, if there is one.
+    /// Returns the version that the object returned with the operation's result, if there is one.
     fn version(&self, op: OpId) -> Option<i64>;
-    /// Returns the keys of the operations, or `None` if no operation has one.
+    /// Returns the keys of the operations, or `None` if no operation has a key.
     fn keys(&self) -> Option<Keys>;
     /// Returns whether the operation has a key that does not depend on its result.
     fn has_key(&self, op: OpId) -> bool;
-    /// Sorts some of the operations into classes; the other operations get no class. The recorded result of `asked` is
-    /// ignored, and `asked` has a class of its own.
+    /// Sorts some of the operations into classes of equal operations with equal results; the other
+    /// operations get no class. The recorded result of `asked` is ignored, and `asked` has a class
+    /// of its own.
     fn classes_of(&self, operations: &mut dyn Iterator<Item = OpId>, asked: Option<OpId>) -> Classes;
-    /// Returns the states of the specification, for a search. The operation that is `asked` for, which must also have
-    /// been passed to [`classes_of`](Case::classes_of), may have any result except the known ones.
+    /// Returns the states of the specification, for a search. If `asked` is given, its operation
+    /// may have any result except the known ones. The caller must also have passed this operation
+    /// to [`classes_of`](Case::classes_of).
     fn states<'c>(&'c self, classes: &'c Classes, asked: Option<&'c Asked>) -> Box<dyn StateSpace + 'c>;
-    /// Returns the states of the specification without classes or searches, for code that must share nothing with them.
+    /// Returns the states of the specification, for code that must share nothing with the searches.
+    /// Operations are not sorted into classes.
     fn machine(&self) -> Box<dyn Machine + '_>;
-    /// Returns a reader that reads operations as standard ones.
+    /// Returns a reader that translates operations into [standard](Spec::standard) operations.
     fn values(&self) -> Box<dyn ReadValues + '_>;
     /// Returns an object that replays operations.
     fn replay(&self) -> Box<dyn Replay + '_>;
-    /// Checks that the operations of each part are legal in this order, starting from the initial state. `part_of`
-    /// gives the part of each operation, numbered `0..parts`, or [`SPANS`] if the operation is to be skipped; without
-    /// it, all operations belong to one part.
+    /// Checks that the operations of each part are legal in this order, starting from the initial
+    /// state. `part_of` gives the part of each operation, numbered `0..parts`, or [`SPANS`] if the
+    /// operation is to be skipped. If `part_of` is `None`, all operations belong to one part.
     ///
-    /// The specification's [objects](Spec::object) replay the parts, if it has objects and all results are known.
+    /// If the specification provides [objects](Spec::object) and all results are known, the parts are
+    /// replayed on these objects, and otherwise on states.
     fn replay_parts(&self, order: &[OpId], parts: usize, part_of: Option<&[u32]>) -> Result<(), NotALinearization>;
-    /// Reads a field of each of these operations. They are scattered in memory, and reading them together lets the
-    /// cache misses overlap.
+    /// Reads one field of the operation of each event, to bring this field into the cache. The
+    /// operations are scattered in memory; if all of them are read at once, the cache misses
+    /// overlap.
     fn touch(&self, events: &[Event]);
-    /// Returns these results without duplicates, ordered by their descriptions, so that the order does not depend on a
-    /// search.
+    /// Removes duplicates from these results, and sorts them by their descriptions. So their order
+    /// does not depend on how a search found them.
     fn distinct_results(&self, results: Vec<ResultId>) -> Vec<ResultId>;
 
     /// Sorts all operations into classes.
@@ -81,18 +88,20 @@ pub(crate) trait Case: Sync {
     }
 }
 
-/// An operation whose results are asked for, and the results that are known already.
+/// An operation for which a search is to find all possible results, and the results that are
+/// already known.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) op: OpId,
-    pub(crate) known: Vec<ResultId>,
+    pub(crate) known: RefCell<Vec<ResultId>>,
 }
 
 /// An object that replays operations one by one.
 pub(crate) trait Replay {
-    /// Replays one operation, if it can have its recorded result now.
+    /// Replays one operation. Returns an error if the operation is not possible now, or cannot have
+    /// its recorded result.
     fn step(&mut self, op: OpId) -> Result<(), NotALinearization>;
-    /// Replays one operation as if it had another result.
+    /// Replays one operation as if its result were `result`.
     fn step_with(&mut self, op: OpId, result: ResultId) -> Result<(), NotALinearization>;
     /// Returns the results that an operation may return now, without duplicates.
     fn results(&self, op: OpId) -> Vec<ResultId>;
@@ -102,8 +111,8 @@ pub(crate) trait Replay {
 
 /// The states of a specification by number; the initial state is 0.
 pub(crate) trait Machine {
-    /// Returns the states that an operation leads to from `state`, without duplicates, with its recorded result if it
-    /// has one.
+    /// Returns the states that an operation leads to from `state`, without duplicates. If the
+    /// operation has a recorded result, it must have this result.
     fn next(&mut self, state: u32, op: OpId) -> SmallVec<[u32; 2]>;
     /// Returns the results that an operation may return in this state, without duplicates, in the specification's
     /// order.
@@ -116,12 +125,14 @@ pub(crate) trait Machine {
 
 /// Assigns numbers to the values of standard operations: the typed part of a monitor's reader.
 pub(crate) trait ReadValues {
-    /// Forgets all values except the initial one, which it returns. About `expected` values will follow.
+    /// Forgets all values except the initial one, and returns the initial value. The caller expects
+    /// to read approximately `expected` values.
     fn start(&mut self, expected: usize) -> Initial<ValueId>;
     /// Returns whether operations with different keys belong to one object ([`Spec::standard_spans_keys`]).
     fn spans_keys(&self) -> bool;
-    /// Reads operations into spans, up to the first one that cannot be read. Returns how many were read, and the reason
-    /// if not all were. If `of_one_key` is set, all operations must have the same key.
+    /// Reads operations into spans, up to the first operation that cannot be read. Returns the
+    /// number of operations that were read, and the reason if an operation could not be read. If
+    /// `of_one_key` is set, all operations must have the same key.
     fn read(&mut self, operations: &[OpId], of_one_key: bool, spans: &mut [Span]) -> (usize, Option<NotRead>);
     /// Returns the number of values.
     fn len(&self) -> usize;
@@ -140,15 +151,16 @@ pub(crate) enum NotRead {
     OtherKey,
 }
 
-/// A specification and a history of it, with their types.
+/// A specification, and a history that is judged by this specification, with their types.
 pub(crate) struct Typed<'a, S: Spec + ?Sized> {
     pub(crate) spec: &'a S,
     pub(crate) history: Cow<'a, History<S::Op, S::Ret>>,
     places: Vec<Place>,
     has_versions: bool,
-    /// For each operation, whether it is left out, that is, may also not have taken effect; empty if no operation is.
+    /// For each operation, whether it is left out, that is, whether it is optional. The list is
+    /// empty if no operation is left out.
     left_out: Vec<bool>,
-    /// The results by number. Few places need them, and only for rejected histories.
+    /// The results by number. They are needed only if the history is rejected.
     results: Mutex<Interner<S::Ret>>,
 }
 
@@ -168,7 +180,8 @@ impl<'a, S: Spec + ?Sized> Typed<'a, S> {
         Self { spec, history, places, has_versions, left_out: Vec::new(), results: Mutex::default() }
     }
 
-    /// Leaves out some operations: each took effect within its interval and with its result, or not at all.
+    /// Leaves out some operations, that is, makes them optional: each of them took effect within
+    /// its interval and with its result, or not at all.
     pub(crate) fn leaving_out(self, left_out: Vec<bool>) -> Self {
         Self { left_out, has_versions: false, ..self }
     }
@@ -201,7 +214,8 @@ impl<'a, S: Spec + ?Sized> Typed<'a, S> {
         }
     }
 
-    /// Calls `each` with each state that `op` leads to from `state`, with its recorded result if it has one.
+    /// Calls `each` with each state that `op` leads to from `state`. If `op` has a recorded result,
+    /// it must have this result.
     #[inline]
     fn outcomes(&self, state: &S::State, op: OpId, each: &mut dyn FnMut(S::State)) {
         self.outcomes_with(state, op, self.op(op).1, each);
@@ -209,7 +223,20 @@ impl<'a, S: Spec + ?Sized> Typed<'a, S> {
 
     #[inline]
     fn outcomes_with(&self, state: &S::State, id: OpId, recorded: Option<&S::Ret>, each: &mut dyn FnMut(S::State)) {
-        for (result, next) in self.spec.step(state, self.op(id).0, recorded) {
+        let outcomes = self.spec.step(state, self.op(id).0, recorded);
+        self.select(outcomes, state, id, recorded, each);
+    }
+
+    /// Calls `each` with the states of those outcomes that have the recorded result.
+    fn select(
+        &self,
+        outcomes: Outcomes<S::Ret, S::State>,
+        state: &S::State,
+        id: OpId,
+        recorded: Option<&S::Ret>,
+        each: &mut dyn FnMut(S::State),
+    ) {
+        for (result, next) in outcomes {
             if recorded.is_none_or(|recorded| *recorded == result) {
                 each(next);
             }
@@ -220,7 +247,8 @@ impl<'a, S: Spec + ?Sized> Typed<'a, S> {
     }
 }
 
-/// Removes duplicates, and sorts by description: shorter ones first, so that numbers ascend.
+/// Removes duplicates, and sorts by description. Shorter descriptions come first, so that results
+/// that are numbers are in ascending order.
 fn by_description(mut ids: Vec<ResultId>, describe: &dyn Fn(ResultId) -> String) -> Vec<ResultId> {
     ids.sort_unstable();
     ids.dedup();
@@ -281,8 +309,10 @@ impl<S: Spec + ?Sized> Case for Typed<'_, S> {
         let mut table = Table::default();
         let mut hashes: Vec<u64> = Vec::new();
         let mut classes = Classes::none(self.places.len());
-        // Foresight must know every blind write. An operation that is left out, or whose result is asked for, is not
-        // marked as a blind write even if it may be one, so no operation is a goal then.
+        // Foresight is sound only if every blind write is marked. Two kinds of operations are not
+        // marked even if they are blind writes: operations that are left out, and the operation
+        // whose possible results are searched for. If there are such operations, no operation is
+        // marked as a goal.
         let foresees = self.left_out.is_empty() && asked.is_none_or(|asked| self.spec.observes(self.op(asked).0, None));
         for id in operations {
             let mut pair = self.op(id);
@@ -380,7 +410,8 @@ impl<S: Spec + ?Sized> Case for Typed<'_, S> {
 }
 
 impl<S: Spec + ?Sized> Typed<'_, S> {
-    /// Implements [`Case::replay_parts`] with objects; returns `None` if that is not possible.
+    /// Implements [`Case::replay_parts`] with the specification's [objects](Spec::object). Returns `None` if that is
+    /// not possible.
     pub(super) fn replay_in_place(
         &self,
         order: &[OpId],
@@ -408,7 +439,7 @@ impl<S: Spec + ?Sized> Typed<'_, S> {
     }
 }
 
-/// One object, as the states that it may be in: one, if the specification leaves no choice.
+/// One object, represented by the states to which the operations so far may have led.
 struct InStates<'c, 'a, S: Spec + ?Sized> {
     case: &'c Typed<'a, S>,
     states: SmallVec<[S::State; 1]>,
@@ -418,9 +449,19 @@ impl<S: Spec + ?Sized> InStates<'_, '_, S> {
     fn carry_out(&mut self, id: OpId, recorded: Option<&S::Ret>) -> Result<(), NotALinearization> {
         let Self { case, states } = self;
         let mut next: SmallVec<[S::State; 1]> = SmallVec::new();
-        if let [state] = states.as_slice() {
-            // The common case: one state, one outcome.
-            case.outcomes_with(state, id, recorded, &mut |successor| {
+        if let [state] = states.as_mut_slice() {
+            let mut outcomes = case.spec.step(state, case.op(id).0, recorded);
+            if outcomes.len() == 1 && !case.is_left_out(id) {
+                // The common case: one state, one outcome.
+                let (result, successor) = outcomes.pop().expect("there is one outcome");
+                if recorded.is_some_and(|recorded| *recorded != result) {
+                    states.clear();
+                    return Err(NotALinearization::Illegal(id));
+                }
+                *state = successor;
+                return Ok(());
+            }
+            case.select(outcomes, state, id, recorded, &mut |successor| {
                 if !next.contains(&successor) {
                     next.push(successor);
                 }
@@ -466,7 +507,8 @@ impl<S: Spec + ?Sized> Replay for InStates<'_, '_, S> {
     }
 }
 
-/// Joins alternatives for a reader, sorted, because the order in which they were found has no meaning.
+/// Joins the descriptions of alternative states. They are sorted, because the order in which they were found has no
+/// meaning.
 fn in_order(mut states: Vec<String>) -> String {
     states.sort();
     states.join(" or ")
@@ -475,7 +517,7 @@ fn in_order(mut states: Vec<String>) -> String {
 struct Numbered<'c, 'a, S: Spec + ?Sized> {
     case: &'c Typed<'a, S>,
     states: Interner<S::State>,
-    /// The bytes that the states occupy on the heap.
+    /// The size of the heap memory of the states, in bytes.
     heap: usize,
 }
 
@@ -515,12 +557,12 @@ impl<S: Spec + ?Sized> Machine for Numbered<'_, '_, S> {
     }
 }
 
-/// The states of a specification that were encountered, each once.
+/// The states of a specification that a search has encountered, without duplicates.
 struct Interned<'c, 'a, S: Spec + ?Sized> {
     case: &'c Typed<'a, S>,
     classes: &'c Classes,
     states: Interner<S::State>,
-    /// The bytes that the states occupy on the heap.
+    /// The size of the heap memory of the states, in bytes.
     heap: usize,
     asked: Option<&'c Asked>,
 }
@@ -544,9 +586,12 @@ impl<S: Spec + ?Sized> StateSpace for Interned<'_, '_, S> {
             recorded = None;
         }
         let observes = self.classes.observes(class);
-        for (result, successor) in self.case.spec.step(&self.states[state.0], op, recorded) {
+        let mut outcomes = self.case.spec.step(&self.states[state.0], op, recorded);
+        // Most operations have one outcome. Taking it from the end costs less than an iterator.
+        outcomes.reverse();
+        while let Some((result, successor)) = outcomes.pop() {
             if recorded.is_some_and(|recorded| *recorded != result)
-                || asked.is_some_and(|asked| asked.known.contains(&self.case.number(&result)))
+                || asked.is_some_and(|asked| asked.known.borrow().contains(&self.case.number(&result)))
             {
                 continue;
             }
@@ -606,7 +651,7 @@ struct Values<'c, 'a, S: Spec + ?Sized> {
     numbers: Numbers,
     /// The values by number.
     in_order: Vec<&'c S::Value>,
-    /// The approximate number of values to expect.
+    /// The approximate number of values that the caller expects to read.
     expected: usize,
     /// The key of the first operation.
     first_key: Option<Option<S::Key>>,
@@ -624,7 +669,8 @@ impl<'c, S: Spec + ?Sized> Values<'c, '_, S> {
         let number = numbers.number(hash, *expected, |number| in_order[number] == value);
         if number as usize == in_order.len() {
             if in_order.len() == in_order.capacity() {
-                // Grow by as much as the table of numbers does.
+                // As in the table of numbers, a full list makes room for `expected` values, but for
+                // at most 64 times the number of values that it already holds.
                 in_order.reserve(expected.saturating_sub(in_order.len()).min(64 * in_order.len()));
             }
             in_order.push(value);
@@ -638,7 +684,7 @@ impl<S: Spec + ?Sized> ReadValues for Values<'_, '_, S> {
         self.numbers.clear();
         self.in_order.clear();
         self.first_key = None;
-        // The initial value alone does not justify making room for all values.
+        // Do not make room for all values yet: this call adds only the initial value.
         self.expected = 0;
         let initial = match self.case.spec.standard_initial() {
             Initial::Value(value) => Initial::Value(self.number(value, interner::hash_of(value))),

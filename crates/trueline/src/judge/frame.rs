@@ -1,8 +1,10 @@
-//! A history without arguments and results: which process called when, on which object, and when the call returned.
+//! The *frame* of a history: its events and, for each operation, the process, the object, and the
+//! positions of the call and the return, but no arguments and no results.
 
 use crate::history::{Event, EventKind, OpId};
 
-/// The position of an operation in its history.
+/// The place of an operation in its history: the positions of its call and return, its process and
+/// its object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) call: u32,
@@ -14,7 +16,7 @@ pub(super) struct Place {
 
 pub(super) const NEVER: u32 = u32::MAX;
 
-/// A history without arguments and results.
+/// The events and places of a history, without arguments and results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'c> {
     pub(crate) events: &'c [Event],
@@ -66,19 +68,20 @@ impl Frame<'_> {
         self.places[first.index()].ret < self.places[second.index()].call
     }
 
-    /// Returns the operations of a part, other than `returning`, that are open when it returns.
+    /// Returns the operations of a part, other than `returning`, that are open when `returning`
+    /// returns.
     pub(crate) fn open_at_return(&self, events: &[Event], returning: OpId) -> Vec<OpId> {
         open_at_return(events, returning, |op| (self.call(op), self.ret(op)))
     }
 
-    /// Returns the number of events, as limits report it.
+    /// Returns the number of events, which the report about a limit needs.
     pub(crate) fn event_count(&self) -> u32 {
         u32::try_from(self.events.len()).unwrap_or(u32::MAX)
     }
 }
 
-/// Returns the operations among these events, other than `returning`, that are open when it returns. `place` returns
-/// the positions of an operation's call and return.
+/// Returns the operations among these events, other than `returning`, that are open when
+/// `returning` returns. `place` returns the positions of an operation's call and return.
 pub(super) fn open_at_return(
     events: &[Event],
     returning: OpId,

@@ -1,5 +1,5 @@
-//! A graph of configurations that is searched depth first and in which each configuration is visited once. The searches
-//! for synchronizations and for steps share it.
+//! A graph of configurations that is searched depth first and in which each configuration is
+//! visited once. The searches of `judge/sync` and `judge/interval` share this graph.
 
 use std::hash::Hash;
 
@@ -10,14 +10,16 @@ use super::search::{Meter, hash};
 use crate::history::{Event, EventKind, OpId};
 use crate::verdict::LimitKind;
 
-/// The places of a history, one after each number of events, with the executions that are open there.
+/// The places in a history, and the executions (operations) that are open at each place. Place n
+/// comes after the first n events.
 pub(super) struct Places {
     events: Vec<Event>,
-    /// For each operation of the history, its slot while it is open.
+    /// The slot of each operation. Operations that are open at the same place have different slots.
     slots: HashMap<OpId, u32, hash::Builder>,
     /// The number of slots.
     pub(super) slot_count: u32,
-    /// The open executions at each place, sorted by rank; the lists of all places, one after the other.
+    /// The lists of open executions at all places, concatenated; each list is sorted by the ranks
+    /// that the caller gave. `open_from` has the start of each list.
     open: Vec<OpId>,
     open_from: Vec<u32>,
 }
@@ -56,7 +58,7 @@ impl Places {
         Ok(Self { events, slots, slot_count, open, open_from })
     }
 
-    /// Returns the event at a place; `None` at the end.
+    /// Returns the event that follows a place, or `None` at the end of the history.
     pub(super) fn event(&self, position: u32) -> Option<Event> {
         self.events.get(position as usize).copied()
     }
@@ -72,12 +74,12 @@ impl Places {
     }
 }
 
-/// A set of slots, as bits.
+/// A set of marks, stored as bits. Marks are numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Marks(SmallVec<[u64; 2]>);
 
 impl Marks {
-    /// Returns an empty set for this many slots.
+    /// Returns an empty set that has room for this number of marks.
     pub(super) fn none(count: u32) -> Self {
         Self(SmallVec::from_elem(0, count.div_ceil(64) as usize))
     }
@@ -95,15 +97,16 @@ impl Marks {
     }
 }
 
-/// The path to the start of the search.
+/// The number of the empty path, which leads to the start of the search.
 pub(super) const START: u32 = u32::MAX;
 
 /// The configurations that were reached, with the paths to them.
 pub(super) struct Graph<'m, Key, Member> {
     seen: HashSet<Key, hash::Builder>,
-    /// Each path, as the path before it, and its last group.
+    /// The paths. Each is stored as two parts: the number of the path that it extends, and its last
+    /// group of operations.
     ways: Vec<(u32, Box<[Member]>)>,
-    /// The configurations to visit, each with a path to it.
+    /// The configurations to visit, each with the number of a path to it.
     stack: Vec<(Key, u32)>,
     pub(super) meter: &'m mut Meter,
 }
@@ -113,21 +116,23 @@ impl<'m, Key: Clone + Eq + Hash, Member: Clone> Graph<'m, Key, Member> {
         Self { seen: HashSet::default(), ways: Vec::new(), stack: Vec::new(), meter }
     }
 
-    /// Adds a configuration to those to visit, unless it was reached before.
+    /// Schedules a configuration for a visit, unless it was reached before. `way` is the number of
+    /// the path to the configuration.
     pub(super) fn enter(&mut self, key: Key, way: u32) -> Result<(), LimitKind> {
         self.meter.configuration()?;
         if self.seen.contains(&key) {
             return Ok(());
         }
-        // The memory of the configuration in the table, which is at most half full after it has grown, and on the
-        // stack.
+        // Count the size of the configuration three times: twice for the table, which is at most
+        // half full after it has grown, and once for the stack.
         self.meter.allocate(3 * size_of::<Key>())?;
         self.seen.insert(key.clone());
         self.stack.push((key, way));
         Ok(())
     }
 
-    /// Adds a configuration that a group leads to, unless it was reached before.
+    /// Schedules a configuration for a visit, unless it was reached before. The path to the
+    /// configuration consists of the path `before`, followed by `group`.
     pub(super) fn enter_by(&mut self, group: Box<[Member]>, key: Key, before: u32) -> Result<(), LimitKind> {
         let way = u32::try_from(self.ways.len()).expect("memory runs out before 2^32 ways");
         self.meter.allocate(size_of::<(u32, Box<[Member]>)>() + size_of_val(&*group))?;

@@ -1,8 +1,10 @@
 //! Decides whether histories of one object can be explained, and finds the first return that cannot be.
 //!
-//! The meaning of an explanation depends on the criterion: synchronizations of open executions ([`sync`](super::sync)),
-//! or the steps that executions take ([`interval`](super::interval)). In both cases it is a sequence of groups of
-//! executions, and every prefix of a history that can be explained can be explained, too.
+//! The meaning of an explanation depends on the criterion: synchronizations of open executions
+//! ([`sync`](super::sync)), or the steps that executions take ([`interval`](super::interval)). In
+//! both cases, an explanation is a sequence of groups of executions, and if a history can be
+//! explained, each of its prefixes can be explained, too. An *execution* is an operation of the
+//! history.
 
 use std::time::Instant;
 
@@ -17,9 +19,10 @@ use crate::verdict::{
 pub(super) struct Cut<'a, Op, Ret> {
     pub(super) history: &'a History<Op, Ret>,
     pub(super) events: &'a [Event],
-    /// Events from this position on have not happened: an execution that returns there is still open and has no result.
+    /// Events at or after this position are ignored: an execution that returns there counts as open
+    /// and has no result.
     pub(super) until: u32,
-    /// An execution and the result that is assumed for it instead of the recorded one.
+    /// An execution, and the result that it is assumed to have instead of the recorded one.
     pub(super) assumed: Option<(OpId, &'a Ret)>,
     /// Whether executions that have not returned are left out.
     pub(super) only_returned: bool,
@@ -39,18 +42,18 @@ impl<'a, Op, Ret> Cut<'a, Op, Ret> {
         Self { history, events, until: u32::MAX, assumed: None, only_returned: false }
     }
 
-    /// Returns the events that have happened, except those of executions that are left out.
+    /// Returns the events before `until`, except those of executions that are left out.
     pub(super) fn events(&self) -> impl Iterator<Item = Event> + '_ {
         self.events_from(0)
     }
 
-    /// Returns these events without the first `first` events of the part.
+    /// Returns the same events as [`events`](Self::events), but skips the first `first` events of the object.
     pub(super) fn events_from(&self, first: usize) -> impl Iterator<Item = Event> + '_ {
         let happened = self.events[first..].iter().take_while(|event| self.position(Some(event)) < self.until);
         happened.copied().filter(|event| !self.only_returned || self.has_returned(event.op()))
     }
 
-    /// Returns the position of an event, or `u32::MAX` if there is none.
+    /// Returns the position of an event, or `u32::MAX` if `event` is `None`.
     pub(super) fn position(&self, event: Option<&Event>) -> u32 {
         event.map_or(u32::MAX, |event| {
             let operation = &self.history[event.op()];
@@ -87,22 +90,23 @@ impl<'a, Op, Ret> Cut<'a, Op, Ret> {
     }
 }
 
-/// An explanation, or the reason why there is none; an error if a limit was reached.
+/// An explanation, or the reason why no explanation exists; an error if a limit was reached.
 type Explained<Other> = Result<Result<Synchronizations, Other>, LimitKind>;
 
-/// A way to explain histories.
+/// A method of finding explanations, for one criterion.
 pub(super) trait Explain<Op, Ret: Clone> {
-    /// Returns a replayed explanation of the history up to the cut, or `None` if there is none.
+    /// Returns a replayed explanation of the history up to the cut, or `None` if no explanation
+    /// exists.
     fn explain(&mut self, cut: &Cut<'_, Op, Ret>) -> Result<Option<Synchronizations>, LimitKind>;
 
-    /// Returns an explanation like [`explain`](Self::explain). If there is none, returns a position that is no later
-    /// than the first return that cannot be explained.
+    /// Returns an explanation, as [`explain`](Self::explain) does. If no explanation exists,
+    /// returns a position. The first return that cannot be explained is at this position or later.
     fn explain_or_fail(&mut self, cut: &Cut<'_, Op, Ret>) -> Result<Result<Synchronizations, u32>, LimitKind> {
         Ok(self.explain(cut)?.ok_or(0))
     }
 
-    /// Prepares for queries about the prefixes of `cut` that end after event `failed`. The prefix up to `failed`
-    /// can be explained.
+    /// Prepares for queries about the prefixes of `cut` that end after event `failed`. The caller
+    /// knows that the prefix up to `failed` can be explained.
     fn look_near(&mut self, cut: &Cut<'_, Op, Ret>, failed: u32) -> Result<(), LimitKind> {
         let _ = (cut, failed);
         Ok(())
@@ -113,14 +117,15 @@ pub(super) trait Explain<Op, Ret: Clone> {
         Ok(self.explain(cut)?.is_some())
     }
 
-    /// Returns the results that an execution that is open at the end may return, without duplicates. Not all of them
-    /// need lead to an explanation.
+    /// Returns the results that an execution that is open at the end may return, without duplicates. Some of these
+    /// results may not lead to an explanation.
     fn results(&mut self, cut: &Cut<'_, Op, Ret>, op: OpId) -> Result<Vec<Ret>, LimitKind>;
 
-    /// Returns an explanation in which every execution that should have returned did, or the reason why there is none.
+    /// Returns an explanation after which every execution that should have returned has returned,
+    /// or the reason why no such explanation exists.
     fn progress(&mut self, cut: &Cut<'_, Op, Ret>) -> Explained<ProgressVerdict<Ret>>;
 
-    /// Returns an explanation, or the evidence that there is none.
+    /// Returns an explanation, or the evidence that no explanation exists.
     fn safety(&mut self, cut: &Cut<'_, Op, Ret>) -> Explained<Evidence<Ret>> {
         match self.explain_or_fail(cut)? {
             Ok(groups) => Ok(Ok(groups)),
@@ -128,8 +133,9 @@ pub(super) trait Explain<Op, Ret: Clone> {
         }
     }
 
-    /// Returns the evidence that a part cannot be explained. It can be explained up to `failed`. The first return up to
-    /// which it cannot is found by galloping and binary search, because it cannot be explained up to any later return
+    /// Returns the evidence that a part cannot be explained. The part can be explained up to event
+    /// `failed`. Galloping and binary search find the first return up to which the part cannot be
+    /// explained. This works because the part then cannot be explained up to any later return
     /// either.
     fn evidence(&mut self, cut: &Cut<'_, Op, Ret>, failed: u32) -> Result<Evidence<Ret>, LimitKind> {
         let returns: Vec<OpId> =
@@ -141,7 +147,8 @@ pub(super) trait Explain<Op, Ret: Clone> {
         if failed > 0 {
             self.look_near(cut, failed)?;
         }
-        // The history can be explained up to the first `good` returns, but not up to the first `bad` ones.
+        // The prefix up to return number `good` can be explained, and the prefix up to return
+        // number `bad` cannot. Returns are counted from 1.
         let mut good = returns.partition_point(|op| cut.return_position(*op) < failed);
         let mut bad = returns.len();
         let mut stride = 1;
@@ -161,7 +168,7 @@ pub(super) trait Explain<Op, Ret: Clone> {
                 bad = middle;
             }
         }
-        let groups = self.explain(&until(good))?.expect("the prefix with `good` returns can be explained");
+        let groups = self.explain(&until(good))?.expect("the prefix with the first `good` returns can be linearized");
         let refused = returns[good];
         let event = cut.return_position(refused);
         let (allowed, all_allowed) = self.allowed(cut, refused, event);
@@ -179,7 +186,7 @@ pub(super) trait Explain<Op, Ret: Clone> {
         })
     }
 
-    /// Returns the results that `refused` could have returned, and whether these are all.
+    /// Returns the results that `refused` could have returned, and whether the list is complete.
     fn allowed(&mut self, cut: &Cut<'_, Op, Ret>, refused: OpId, event: u32) -> (Vec<Ret>, bool) {
         let Ok(results) = self.results(&Cut { until: event, ..*cut }, refused) else { return (Vec::new(), false) };
         let mut allowed = Vec::new();
@@ -213,7 +220,7 @@ pub(super) fn judgment<Op, Ret>(
     Judgment { verdict, stats }
 }
 
-/// Judges whether a history can be explained, object by object.
+/// Judges, object by object, whether a history can be explained.
 pub(super) fn safety<Op, Ret: Clone>(history: &History<Op, Ret>, judge: &mut impl Explain<Op, Ret>) -> Verdict<Ret> {
     let parts = by_object(history);
     let mut all = Vec::new();
@@ -221,12 +228,13 @@ pub(super) fn safety<Op, Ret: Clone>(history: &History<Op, Ret>, judge: &mut imp
     let mut rejected: Option<Evidence<Ret>> = None;
     let mut undecided = Vec::new();
     for events in parts.iter() {
-        // After a rejected object, other objects matter only if they are rejected at an earlier event.
+        // Once an object is rejected, the remaining objects matter only if they are rejected at an
+        // earlier event.
         let until = rejected.as_ref().map_or(u32::MAX, |evidence| evidence.event);
         match judge.safety(&Cut { until, ..Cut::whole(history, events) }) {
             Ok(Ok(groups)) => all.push(groups),
             Ok(Err(evidence)) => rejected = Some(evidence),
-            // Another object may still be rejected.
+            // A limit was reached, but another object may still be rejected.
             Err(kind) => {
                 undecided.push(events);
                 unknown = unknown.or(Some(limit(history, kind)));
@@ -246,7 +254,7 @@ pub(super) fn safety<Op, Ret: Clone>(history: &History<Op, Ret>, judge: &mut imp
     }
 }
 
-/// Judges whether an execution that did not return should have, object by object.
+/// Judges, object by object, whether an execution that did not return should have returned.
 pub(super) fn progress<Op, Ret: Clone>(
     history: &History<Op, Ret>,
     judge: &mut impl Explain<Op, Ret>,
@@ -289,7 +297,8 @@ fn limit<Op, Ret>(history: &History<Op, Ret>, kind: LimitKind) -> Limit {
     Limit { kind, event: 0, events: u32::try_from(history.events().len()).unwrap_or(u32::MAX) }
 }
 
-/// Returns the operations among these events, other than `returning`, that are open when it returns.
+/// Returns the operations among these events, other than `returning`, that are open when
+/// `returning` returns.
 pub(super) fn open_at_return<Op, Ret>(history: &History<Op, Ret>, events: &[Event], returning: OpId) -> Vec<OpId> {
     frame::open_at_return(events, returning, |op| (history[op].call_position(), history[op].return_position()))
 }

@@ -1,11 +1,13 @@
-//! Interning: numbers values, keys, results and states 0, 1, 2 and so on, in the order in which they are first met, so
-//! that the code that works with them is compiled once rather than for each type.
+//! Interning: assigns the numbers 0, 1, 2 and so on to values, keys, results and states, in the
+//! order in which they first occur. The code that works with the numbers is compiled only once, and
+//! not once for each type.
 //!
-//! [`Interner`] owns the items that it numbers. [`Numbers`] leaves them with the caller, in the order of their numbers,
-//! and is for the hot path of monitors. Its table has one word for each number, which includes half of the hash. It
-//! therefore grows without looking at the items, and compares only items that are most likely equal. If the table does
-//! not fit into the caches, each lookup would wait for memory; if a batch of hashes is [touched](Numbers::touch) first,
-//! the waits overlap.
+//! [`Interner`] owns the items that it numbers. [`Numbers`] is for the hot path of monitors, and
+//! does not own the items: the caller keeps them in a list, in the order of their numbers. Its
+//! table has one word for each number. Half of this word is a part of the hash. The table therefore
+//! grows without reading the items, and a lookup compares only items that are most likely equal. If
+//! the table does not fit into the caches, each lookup would wait for memory; if a batch of hashes
+//! is [touched](Numbers::touch) first, the waits overlap.
 //!
 //! # Complexity
 //! O(1) expected for each lookup.
@@ -22,7 +24,7 @@ use super::search::hash::{self, Near};
 pub(super) struct Table(HashTable<u32>);
 
 impl Table {
-    /// Returns the number of the item with this hash for which `is_it` returns `true`.
+    /// Returns the number that has this hash and for which `is_it` returns `true`.
     pub(super) fn find(&self, hash: u64, is_it: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
         self.0.find(hash, |number| is_it(*number)).copied()
     }
@@ -82,7 +84,8 @@ impl<T> Interner<T> {
         self.items.len()
     }
 
-    /// Returns the bytes of the items and the table, without the heap memory of the items.
+    /// Returns the size of the items and the table, in bytes. The heap memory of the items is not
+    /// included.
     pub(super) fn bytes(&self) -> usize {
         self.items.bytes() + self.table.bytes()
     }
@@ -118,7 +121,7 @@ impl<T> Segmented<T> {
     fn push(&mut self, value: T) {
         let segment = self.len / Self::SEGMENT;
         if segment == self.segments.len() {
-            // The first segment starts empty and grows, because most automata have only a few states.
+            // The first segment starts empty and grows, because most lists have only a few items.
             self.segments.push(if segment == 0 { Vec::new() } else { Vec::with_capacity(Self::SEGMENT) });
         }
         let segment = &mut self.segments[segment];
@@ -148,8 +151,8 @@ impl<T> Index<u32> for Segmented<T> {
 /// A table from hashes to numbers, with open addressing and linear probing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Numbers {
-    /// A slot is 0 if it is free; otherwise its high half is a hash and its low half a number plus 1. At most half of
-    /// the slots are taken, and their number is a power of two, or 0.
+    /// A slot is 0 if it is free; otherwise its high half is a hash and its low half a number plus
+    /// 1. At most half of the slots are taken. The number of slots is a power of two, or 0.
     slots: Vec<u64>,
     taken: u32,
 }
@@ -169,7 +172,7 @@ fn low_half(word: u64) -> u32 {
 }
 
 impl Numbers {
-    /// Returns how many numbers there are.
+    /// Returns the number of numbered items.
     pub(super) fn len(&self) -> usize {
         self.taken as usize
     }
@@ -199,10 +202,11 @@ impl Numbers {
         }
     }
 
-    /// Returns the number of the item with this hash, or the next number if it is new. `is_it` returns whether the item
-    /// is the one with a given number.
+    /// Returns the number of the item with this hash, or the next number if the item is new. `is_it` returns whether
+    /// the item is the one with a given number.
     ///
-    /// If the table must grow, it makes room for `expected` items, but for at most 64 times as many as it holds.
+    /// If the table must grow, it makes room for `expected` items, but for at most 64 times the
+    /// number of items that it already holds.
     #[inline]
     pub(super) fn number(&mut self, hash: u32, expected: usize, is_it: impl Fn(usize) -> bool) -> u32 {
         if 2 * (self.len() + 1) > self.slots.len() {
@@ -233,7 +237,7 @@ impl Numbers {
     #[cold]
     fn grow(&mut self, expected: usize) {
         let taken = self.len();
-        assert!(taken < u32::MAX as usize, "numbers have 32 bits");
+        assert!(taken < u32::MAX as usize, "the table is full: its numbers have 32 bits");
         let room = expected.min(64 * taken).max(2 * taken).max(8);
         let old = std::mem::replace(&mut self.slots, vec![0; (2 * room).next_power_of_two()]);
         for slot in old.into_iter().filter(|slot| *slot != 0) {

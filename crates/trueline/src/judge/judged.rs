@@ -1,8 +1,9 @@
 //! Specifications and judged histories without their types.
 //!
-//! A [`Specification`] reads a recorded history and judges it. The result is a [`Judged`], which contains everything
-//! that a report needs. The typed parts are a [`Criterion`] (a typed specification and what is required of its
-//! histories) and [`Show`] (how operations and results are shown). `Typed` combines the two into a [`Judged`].
+//! A [`Specification`] reads a recorded history and judges it. The result is a [`Judged`], which
+//! contains everything that a report needs. Two parts have types: a [`Criterion`] is a
+//! specification with the requirements on its histories, and [`Show`] formats operations and
+//! results. `Typed` combines the two into a [`Judged`].
 
 use std::borrow::{Borrow, Cow};
 use std::fmt::{self, Debug};
@@ -40,19 +41,21 @@ where
         config: &Config,
     ) -> Result<Box<dyn Judged + 'a>, Self::Error>;
 
-    /// Returns whether operations wait for each other, so that [`Judged::progress`] has an answer.
+    /// Returns whether operations wait for each other. If they do, [`Judged::progress`] returns an
+    /// answer.
     fn has_progress(&self) -> bool {
         false
     }
 }
 
-/// The core of a rejection, and the argument why its operations have no legal order, if there are few enough to
-/// explain.
+/// The core of a rejection and, if the core is small enough, an argument for why its operations
+/// have no legal order.
 pub type Argued<Op = Shown, Ret = String> = (Core<Op, Ret>, Option<Argument<Ret>>);
 
 /// A history that was read and judged, without the types of its specification.
 pub trait Judged: Debug + Send + Sync {
-    /// Returns the verdict and what it took to reach it; results are shown as in [`history`](Self::history).
+    /// Returns the verdict and the statistics. Results have the same form as in
+    /// [`history`](Self::history).
     fn judgment(&self) -> &Judgment<String>;
 
     /// Returns the number of operations.
@@ -68,13 +71,15 @@ pub trait Judged: Debug + Send + Sync {
     #[doc(hidden)]
     fn history(&self) -> History<Shown, String>;
 
-    /// Returns one operation of that history, and the name of its object if it has one, without building the whole
-    /// history.
+    /// Returns one operation of [`history`](Self::history), and the name of its object if it has one, without building
+    /// the whole history.
     #[doc(hidden)]
     fn operation(&self, id: OpId) -> (Operation<Shown, String>, Option<String>);
 
-    /// Returns the few operations that a rejection rests on ([`shrink`]), and why they have no legal order
-    /// ([`argument`]). Returns `None` if the history was not rejected, or if its criterion has no cores.
+    /// Returns the core of a rejection, that is, a few operations that are enough to reject the
+    /// history ([`shrink`]), and an argument for why these operations have no legal order
+    /// ([`argument`]). Returns `None` if the history was not rejected, or if its criterion has no
+    /// cores.
     ///
     /// ```
     /// # #[cfg(feature = "named")] {
@@ -91,15 +96,15 @@ pub trait Judged: Debug + Send + Sync {
     /// let spec = registry::spec("register", Options::new())?;
     /// let judged = spec.judge(history, &Config::new())?;
     /// let (core, _) = judged.core(&Limits::new()).expect("1 was overwritten");
-    /// assert_eq!(core.told().count(), 1); // the second read,
-    /// assert_eq!(core.begins_behind, Some(OpId(2))); // after the second write: nothing before it matters
+    /// assert_eq!(core.told().count(), 1); // only the result of the second read matters
+    /// assert_eq!(core.begins_behind, Some(OpId(2))); // earlier operations do not matter
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn core(&self, limits: &Limits) -> Option<Argued>;
 
-    /// Returns the states that the last operations of a linearization pass through (`judge::states`, `judge::sync::states`). The
-    /// linearization defaults to that of the verdict.
+    /// Returns the states that the last operations of a linearization pass through (`judge::states`,
+    /// `judge::sync::states`). The linearization defaults to that of the verdict.
     #[doc(hidden)]
     fn states(&self, linearization: Option<&Witness>) -> Vec<Passed>;
 
@@ -107,8 +112,9 @@ pub trait Judged: Debug + Send + Sync {
     /// [`interval::progress`](super::interval::progress)), or `None` if operations do not wait for each other.
     fn progress(&self, budget: &Budget) -> Option<ProgressVerdict<String>>;
 
-    /// Returns why executions that synchronize in pairs cannot all have had partners ([`sync::partners`]). Returns
-    /// `None` if executions do not synchronize in pairs, or if the history was not rejected for that reason.
+    /// Returns the reason why executions that synchronize in pairs cannot all have had partners
+    /// ([`sync::partners`]). Returns `None` if executions do not synchronize in pairs, or if the
+    /// history was rejected for another reason or not rejected at all.
     #[doc(hidden)]
     fn partners(&self) -> Option<Partners>;
 }
@@ -120,7 +126,7 @@ pub(crate) trait Criterion: Send + Sync {
 
     fn judge(&self, history: &History<Self::Op, Self::Ret>, config: &Config) -> Judgment<Self::Ret>;
 
-    /// Returns the core of a rejected history, and why it has no legal order.
+    /// Returns the core of a rejected history, and an argument for why the core has no legal order.
     fn core(
         &self,
         _history: &History<Self::Op, Self::Ret>,
@@ -130,7 +136,8 @@ pub(crate) trait Criterion: Send + Sync {
         None
     }
 
-    /// Returns the states that a linearization passes through; events from `until` on have not happened.
+    /// Returns the states that a linearization passes through. Events at or after `until` are
+    /// ignored.
     fn states(
         &self,
         _history: &History<Self::Op, Self::Ret>,
@@ -160,7 +167,7 @@ pub(crate) struct Show<'a, Op, Ret> {
 }
 
 impl<'a, Op, Ret> Show<'a, Op, Ret> {
-    /// Shows them with these functions.
+    /// Returns a `Show` that formats operations and results with these functions.
     pub(crate) fn by(
         op: impl Fn(&Op) -> Shown + Send + Sync + 'a,
         ret: impl Fn(&Ret) -> String + Send + Sync + 'a,
@@ -168,7 +175,7 @@ impl<'a, Op, Ret> Show<'a, Op, Ret> {
         Self { op: Box::new(op), ret: Box::new(ret) }
     }
 
-    /// Shows them as the specification describes them.
+    /// Returns a `Show` that formats operations and results as the specification describes them.
     pub(crate) fn described<S: Spec<Op = Op, Ret = Ret>>(spec: &'a S) -> Self {
         Self::by(|op| Shown::Text(spec.describe_operation(op)), |ret| spec.describe_result(ret))
     }
@@ -275,7 +282,7 @@ impl<C: Criterion, H: Borrow<History<C::Op, C::Ret>> + Send + Sync> Judged for T
     }
 }
 
-/// Operations take effect one at a time, each between its call and its return.
+/// The criterion that operations take effect one at a time, each between its call and its return.
 pub(crate) struct Linearizable<P>(pub(crate) P);
 
 impl<S: Spec + ?Sized, P: Deref<Target = S> + Send + Sync> Criterion for Linearizable<P> {
@@ -306,8 +313,9 @@ impl<S: Spec + ?Sized, P: Deref<Target = S> + Send + Sync> Criterion for Lineari
     }
 }
 
-/// Operations take effect one at a time, not far out of order. Such a rejection has no core, because an accepted
-/// history may be rejected after some of its operations are removed.
+/// The criterion that operations take effect one at a time, at most a given distance out of order.
+/// A rejection has no core, because an accepted history may be rejected after some of its
+/// operations are removed.
 #[cfg(feature = "named")]
 pub(crate) struct QuasiLinearizable<'s, S: Spec + ?Sized, P>(pub(crate) P, pub(crate) Semantics<'s, S::Op, S::Ret>);
 
@@ -320,13 +328,14 @@ impl<S: Spec + ?Sized, P: Deref<Target = S> + Send + Sync> Criterion for QuasiLi
         quasi::judge(&*self.0, history, &self.1, config)
     }
 
-    /// Returns the states of the order that the specification allows, if there is such an order.
+    /// If the specification allows an order, returns the states that the operations pass through in
+    /// this order.
     fn states(&self, history: &History<S::Op, S::Ret>, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {
         states(&*self.0, history, &linearization.permuted)
     }
 }
 
-/// Operations that overlap take effect together.
+/// The criterion that executions synchronize: operations that overlap can take effect together.
 pub(crate) struct Synchronizing<'s, S>(pub(crate) &'s S);
 
 impl<S: SyncSpec> Criterion for Synchronizing<'_, S> {
@@ -350,8 +359,9 @@ impl<S: SyncSpec> Criterion for Synchronizing<'_, S> {
     }
 }
 
-/// Operations take effect in several steps, together with others. The steps of a witness do not record which operations
-/// end in them, so there are no states to show.
+/// The criterion that each operation takes effect in several steps, which other operations may take
+/// part in. The steps of a witness do not record which operations end in them, so there are no
+/// states to show.
 #[cfg(feature = "named")]
 pub(crate) struct Intervals<'s, S>(pub(crate) &'s S);
 

@@ -1,19 +1,21 @@
 //! The linear tester: a breadth-first search, event by event.
 //!
-//! Lowe's slides *Testing for Linearizability*, slides 6 and 7, and the remark on breadth-first search in section 4 of
-//! the paper: the history is read once, with the set of all configurations that agree with it so far. At the return of
-//! an operation, each configuration that has linearized the operation stays in the set. In every other configuration,
-//! pending calls are linearized in every order that lets the returning operation be next. If the set becomes empty, the
-//! history is rejected at that return.
+//! The search follows Lowe's slides *Testing for Linearizability*, slides 6 and 7, and the remark
+//! on breadth-first search in section 4 of the paper. It reads the history once, and keeps the set
+//! of all configurations that agree with the history so far. At the return of an operation, each
+//! configuration that has linearized the operation stays in the set. In every other configuration,
+//! pending calls are linearized in every order that lets the returning operation be next. If the
+//! set becomes empty, the history is rejected at that return.
 //!
-//! The slides compare results when an operation returns: until then, a configuration may contain an operation that was
-//! linearized with a result other than the recorded one ([`check_at_return`]). [`check`] instead uses the recorded
-//! result, which is known from the start, and never adds such a configuration. [`check_at_return`] departs from the
-//! slides in two ways: it does not distinguish different wrong results of one operation, and it determines where a
-//! history fails from the configurations with correct results only, so that both forms agree on the place.
+//! The slides compare results when an operation returns: until then, a configuration may contain an
+//! operation that was linearized with a result other than the recorded one ([`check_at_return`]).
+//! [`check`] instead uses the recorded result, which is known from the start, and never adds such a
+//! configuration. [`check_at_return`] departs from the slides in two ways: it does not distinguish
+//! different wrong results of one operation, and it determines the first failing return from the
+//! configurations with correct results only, so that both forms report the same return.
 //!
 //! By default the search uses just-in-time linearization and no other rule, like the paper. Of the other rules in
-//! [`Rules::ALL`](super::Rules::ALL), dominance is the one that was made for this search.
+//! [`Rules::ALL`](super::Rules::ALL), dominance is the one that is designed for this search.
 //!
 //! # Complexity
 //! Let c be the largest number of configurations between two returns, and k the largest number of open operations. The

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | [`auto`] | choosing an algorithm for each history | |
 //! | [`brute`] | being obviously correct | more than ten operations |
-//! | [`wing_gong::tree`] | easy histories, in little memory | all others: exponential time |
+//! | [`wing_gong::tree`] | easy histories, in little memory | all other histories: exponential time |
 //! | [`wing_gong::graph`] | short histories | long overlaps |
 //! | [`just_in_time::tree`] | easy histories, in little memory | histories that need backtracking |
 //! | [`just_in_time::graph`] | linearizable histories | rejected histories with many open operations |
@@ -17,13 +17,15 @@
 //! | [`queue_lowe`] | complete histories of queues | refuses all other histories |
 //! | [`compete`] | histories for which the best algorithm is not known | a single core |
 //!
-//! An algorithm of your own implements the trait [`Checker`], and then takes part like the built-in ones.
+//! An algorithm of your own implements the trait [`Checker`], and can then be used like the built-in algorithms.
 //!
-//! [`shrink`] reduces a rejected history to the few operations that the rejection rests on. [`sync`] judges objects whose operations wait for each other, [`interval`]
-//! judges objects whose operations take effect in several steps, and [`quasi`] judges whether operations took effect at
+//! [`shrink`] reduces a rejected history to a few operations that are enough to reject it. [`sync`]
+//! judges objects whose operations wait for each other, [`interval`] judges objects whose
+//! operations take effect in several steps, and [`quasi`] judges whether operations took effect at
 //! most a given distance out of order.
 
-// From types to numbers, and how a history is divided among searches.
+// The basis: erased types, frames of histories, the choice of an algorithm, and the division of a
+// history among searches.
 mod erased;
 mod frame;
 mod interner;
@@ -35,7 +37,7 @@ mod worker;
 mod turns;
 mod versions;
 
-// What searches share, and the algorithms of the papers.
+// The code that searches share, and the algorithms of the papers.
 mod search;
 mod graph;
 pub mod wing_gong;
@@ -67,7 +69,7 @@ pub mod sync;
 pub mod interval;
 pub mod quasi;
 
-// A judged history without types.
+// Judged histories without types.
 mod judged;
 
 use std::borrow::Cow;
@@ -128,7 +130,7 @@ pub struct Config {
     /// Whether to complete the evidence: find the first failing event of the whole history and the results that were
     /// allowed there.
     completes: bool,
-    /// Whether versions are hints.
+    /// Whether versions are used as hints to the order of updates.
     versions: bool,
 }
 
@@ -155,7 +157,7 @@ impl Config {
         }
     }
 
-    /// Does not complete the evidence, for callers that need only the verdict.
+    /// Turns off the completion of the evidence, for callers that need only the verdict.
     fn verdict_only(self) -> Self {
         Self { completes: false, ..self }
     }
@@ -177,11 +179,11 @@ impl Config {
         &self.algorithm
     }
 
-    /// Sets whether the versions that operations carry are used as hints to the order of updates, by
-    /// [`Algorithm::Auto`]. Defaults to `true`.
+    /// Sets whether [`Algorithm::Auto`] uses the versions that operations carry as hints to the order of updates.
+    /// Defaults to `true`.
     ///
     /// Hints are verified, and change no verdict except *unknown*: a history that the order of versions explains is
-    /// accepted without a search, and any other is judged without versions.
+    /// accepted without a search, and any other history is judged without versions.
     /// [`Stats::versions`](crate::verdict::Stats::versions) reports the result.
     #[must_use]
     pub fn versions(mut self, versions: bool) -> Self {
@@ -206,7 +208,7 @@ impl Config {
         self
     }
 
-    /// Uses these rules instead of the algorithm's own.
+    /// Uses these rules instead of the rules of the algorithm.
     #[must_use]
     #[doc(hidden)]
     pub fn rules(mut self, rules: Rules) -> Self {
@@ -221,11 +223,13 @@ impl Config {
         self
     }
 
-    /// Makes tree searches restart in another order after `configurations` times the next number of Luby's sequence.
+    /// Makes tree searches restart in another order. The number of configurations that attempt n
+    /// may visit is `configurations` times the nth number of Luby's sequence (1, 1, 2, 1, 1, 2, 4
+    /// and so on).
     ///
-    /// A tree search usually either succeeds soon or takes very long, so that several short attempts beat a long one.
-    /// The search stays complete because the attempts grow. The order is shuffled with seed 1 unless
-    /// [`seed`](Config::seed) sets another.
+    /// A tree search usually either succeeds soon or takes very long, so several short attempts are
+    /// usually faster than a long one. The search stays complete because the attempts grow. The
+    /// order is shuffled with seed 1 unless [`seed`](Config::seed) sets another.
     #[must_use]
     pub fn restart_after(mut self, configurations: u64) -> Self {
         self.restart_after = Some(configurations.max(1));

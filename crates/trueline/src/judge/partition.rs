@@ -1,20 +1,23 @@
 //! P-compositional checking: a history is judged by its parts.
 //!
-//! Horn and Kroening, *Faster linearizability checking via P-compositionality* (2015), definition 6 and theorem 1;
-//! Herlihy and Wing's locality theorem is the case of objects. A part consists of all operations on one object with one
-//! key. The contract of [`Spec::key`] makes this sound.
+//! Horn and Kroening, *Faster linearizability checking via P-compositionality* (2015), definition 6
+//! and theorem 1; Herlihy and Wing's locality theorem is the special case in which each object is a
+//! part. A part consists of all operations on one object with one key. The contract of
+//! [`Spec::key`] makes this sound.
 //!
-//! Departures from the paper: the paper's partition is a function of the operation alone; here it may also depend on
-//! the recorded result. An operation that spans keys (`size`, `clear`) disables partitioning for its object. If all
-//! such operations are observers, each key is still judged separately without them, and a rejection there is final:
-//! removing the observers from a linearization of the whole object would give a linearization of the rest. The paper's
-//! example 9 (a stack partitioned by height) is unsound, and is not supported.
+//! Departures from the paper: the paper's partition is a function of the operation alone; here it
+//! may also depend on the recorded result. An operation that spans keys (`size`, `clear`) disables
+//! partitioning for its object. If all such operations are observers, each key is still judged
+//! separately without the observers, and the rejection of a key is final: removing the observers
+//! from a linearization of the whole object would give a linearization of the other operations. The
+//! paper's example 9 (a stack partitioned by height) is unsound, and is not supported.
 //!
-//! Parts are judged in the order of their first calls, and the first rejected part ends the work. With several threads,
-//! the answer is that of the rejected part that comes first in this order, so that it is the same as with one thread.
+//! Parts are judged in the order of their first calls, and the first rejected part ends the work.
+//! With several threads, the verdict comes from the rejected part that is first in this order, so
+//! it does not depend on the number of threads.
 //!
 //! # Complexity
-//! The sum over the parts; merging the witnesses is linear in the number of events.
+//! The sum of the costs of the parts; merging the witnesses is linear in the number of events.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -59,8 +62,8 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
     };
     stats.choice = competitors.map(|competitors| choices.describe(work.parts.whole.len(), competitors));
     stats.versions = work.versions(&verdicts, &choices);
-    // Configurations visited to complete the evidence do not count, because the algorithms of the papers do not visit
-    // them.
+    // The configurations that are visited to complete the evidence are not counted, because the
+    // algorithms of the papers do not visit them.
     stats.configurations = meter.configurations;
     let verdict = match work.combine(verdicts) {
         Ok(verdict) => verdict,
@@ -70,7 +73,8 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
     Judgment { verdict, stats }
 }
 
-/// Judges one part by an algorithm. Also returns the method that decided it, if the algorithm chose one.
+/// Judges one part by an algorithm. If the algorithm chooses among several methods, also returns
+/// the method that decided the part.
 fn judge_by(
     worker: &mut Worker<'_>,
     task: Task<'_>,
@@ -111,19 +115,21 @@ fn judge_by(
 struct Section {
     buffer: usize,
     events: Range<usize>,
-    /// Whether all its operations have the same key.
+    /// Whether all operations of the part have the same key.
     one_key: bool,
-    /// The indices in [`Parts::early`] of its parts by key.
+    /// The range in [`Parts::early`] that holds a part for each key of the same object. The range
+    /// is empty if the object has no such parts.
     early: Range<usize>,
 }
 
 /// The parts of a history.
 struct Parts<'h> {
     buffers: Vec<Cow<'h, [Event]>>,
-    /// The parts that contain all operations: the history is linearizable if and only if all these parts are.
+    /// The parts that together contain all operations: the history is linearizable if and only if all these parts are.
     whole: Vec<Section>,
-    /// The parts by key of objects that cannot be partitioned because of observers that span keys. These parts do not
-    /// contain the observers: if such a part is rejected, so is the history, but nothing follows if it is accepted.
+    /// For each object that cannot be partitioned because of observers that span keys, a part for
+    /// each key. These parts do not contain the observers that span keys. If such a part is
+    /// rejected, so is the history, but accepting the part proves nothing.
     early: Vec<Section>,
 }
 
@@ -171,7 +177,8 @@ impl<'h> Parts<'h> {
         self.whole.push(section);
     }
 
-    /// Adds a buffer with these events sorted by key, and returns its sections in the order of their keys.
+    /// Sorts the given events by key, adds them as a new buffer, and returns the sections of this
+    /// buffer in the order of their keys.
     fn add_by_key(&mut self, events: &[Event], keys: usize, of: &[u32]) -> Vec<Section> {
         let split = history::split(events, keys, |op| of[op.index()] as usize);
         let buffer = self.buffers.len();
@@ -194,19 +201,20 @@ impl<'h> Parts<'h> {
     }
 }
 
-/// The `end` of a part that is judged as a whole.
+/// The value of `end` for a part that is judged as a whole.
 const WHOLE: u32 = u32::MAX;
 
-/// The maximum length, in events, of a short part: its operations are still in the caches when they are needed again.
+/// The maximum length of a short part, in events. The operations of a short part are still in the
+/// caches of the processor when they are needed again.
 const SHORT: usize = 64;
 
-/// The number of short parts that are read at a time.
+/// The number of parts that one call of `Work::touch` looks at. It touches only the short ones.
 const TOUCHED: usize = 32;
 
-/// The verdicts on the parts, in their order, up to the first rejected one.
+/// The verdicts on the parts, in the order of the parts, up to the first rejected part.
 struct Verdicts {
     orders: Orders,
-    /// The first unknown verdict.
+    /// The verdict on the first part whose verdict is unknown.
     unknown: Option<Verdict<ResultId>>,
     /// The parts whose verdict is unknown.
     undecided: Vec<usize>,
@@ -218,12 +226,12 @@ struct Verdicts {
 struct Bad {
     index: usize,
     evidence: Evidence<ResultId>,
-    /// The method that rejected it, if it was chosen automatically.
+    /// The method that rejected the part, if the method was chosen automatically.
     choice: Option<Choice>,
 }
 
 impl Bad {
-    /// Returns whether the operations that span keys were left out.
+    /// Returns whether the part was rejected without considering its operations that span keys.
     fn is_early(&self) -> bool {
         self.choice == Some(Choice::OneKey)
     }
@@ -231,7 +239,8 @@ impl Bad {
 
 impl Verdicts {
     fn with_capacity(parts: usize, operations: usize) -> Self {
-        // The order of a single part is not copied.
+        // If there is only one part, its linearization is not copied, so no space is reserved for
+        // it.
         let operations = if parts > 1 { operations } else { 0 };
         let orders = Orders { operations: Vec::with_capacity(operations), ends: Vec::with_capacity(parts) };
         Self { orders, unknown: None, undecided: Vec::new(), rejected: None }
@@ -252,10 +261,11 @@ impl Verdicts {
     }
 }
 
-/// The linearizations of the parts, concatenated: if there are many, most are short.
+/// The linearizations of the parts, concatenated into one vector, because there may be many short
+/// ones.
 struct Orders {
     operations: Vec<OpId>,
-    /// For each part, the place where its operations end.
+    /// For each part, the index in `operations` where its linearization ends.
     ends: Vec<u32>,
 }
 
@@ -279,22 +289,24 @@ impl Orders {
     }
 }
 
-/// The history to judge, its parts, and the options.
+/// The history to judge, the parts of this history, and the options.
 struct Work<'a> {
     case: &'a dyn Case,
     frame: Frame<'a>,
     classes: OnceLock<Classes>,
     config: &'a Config,
     parts: Parts<'a>,
-    /// By the first operation of a part: why it is not linearizable in the order of its versions.
+    /// The parts that have no linearization in which the operations are in the order of their
+    /// versions. Each entry holds the first operation of the part and the reason.
     contradictions: Mutex<Vec<(OpId, Contradiction)>>,
 }
 
 /// The state that several threads share.
 struct Shared {
-    /// The next part that no thread has taken.
+    /// The index of the next part that no thread has taken.
     next: AtomicUsize,
-    /// The first part that has been rejected so far; later parts are no longer needed.
+    /// The smallest index of a part that has been rejected so far. Parts with larger indices are no
+    /// longer needed.
     first_bad: AtomicUsize,
     /// The parts that are being judged, with their cancel tokens.
     running: Mutex<Vec<(usize, CancelToken)>>,
@@ -312,8 +324,10 @@ struct PartJudged {
 }
 
 impl Work<'_> {
-    /// Returns the result of using versions. Contradictions in parts after a rejected part are ignored, because it
-    /// depends on other threads whether these parts were judged.
+    /// Returns the number of parts that were judged by the versions of their operations, and the
+    /// contradiction of the first part whose versions contradict the history. Ignores
+    /// contradictions in parts that come after a rejected part: depending on timing, other threads
+    /// may or may not have judged these parts.
     fn versions(&self, verdicts: &Verdicts, choices: &auto::Choices) -> Option<Versions> {
         let contradictions = self.contradictions.lock().unwrap_or_else(PoisonError::into_inner);
         let parts = choices.by_versions();
@@ -350,15 +364,17 @@ impl Work<'_> {
         verdicts
     }
 
-    /// Reads a field of each operation of the short parts that come next. These operations are scattered in memory. If
-    /// each were read only when needed, each would cause a separate cache miss; read together, the misses overlap.
+    /// Reads a field of each operation of the short parts that come next. These operations are
+    /// scattered in memory. If each operation were read only when it is needed, the cache misses
+    /// would come one after the other. If the operations are read together, their cache misses
+    /// overlap.
     fn touch(&self, sections: &[Section]) {
         for section in sections.iter().filter(|section| section.events.len() <= SHORT) {
             self.case.touch(self.parts.task(section).events);
         }
     }
 
-    /// Judges the parts on this many threads, which take the parts in their order.
+    /// Judges the parts on the given number of threads. The threads take the parts in order.
     fn judge_in_parallel(
         &self,
         threads: usize,
@@ -387,7 +403,8 @@ impl Work<'_> {
         let mut judged = shared.judged.into_inner().unwrap_or_else(PoisonError::into_inner);
         judged.sort_unstable_by_key(|judged| judged.index);
         let mut verdicts = Verdicts::with_capacity(judged.len(), self.frame.len());
-        // At most `threads` parts are judged at the same time.
+        // At most `threads` parts are judged at the same time. So the largest amount of memory that
+        // one part took, times `threads`, bounds the amount that they took together.
         let mut peak = 0;
         for PartJudged { index, verdict, choice, mut own, states, backtracks } in judged {
             stats.states += states;
@@ -405,7 +422,7 @@ impl Work<'_> {
         verdicts
     }
 
-    /// Judges parts on one of several threads until none is left.
+    /// Judges parts on one of several threads until no part is left.
     fn judge_parts(&self, shared: &Shared, threads: usize, meter: &Meter) {
         let mut worker = Worker::new(self.case, &self.classes, self.config);
         let running = || shared.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -437,7 +454,8 @@ impl Work<'_> {
         }
     }
 
-    /// Judges one part, up to the event before `end`. If the linearization is short, it has been replayed.
+    /// Judges one part up to the event before `end`. Replays a short linearization before returning
+    /// it.
     fn judge_one(
         &self,
         worker: &mut Worker<'_>,
@@ -469,7 +487,9 @@ impl Work<'_> {
         let (verdict, choice) = match if is_auto { auto::by_monitor(worker, task, meter) } else { None } {
             Some((verdict, choice)) => (verdict, Some(choice)),
             None => {
-                // Parts without the operations that span keys can only lead to a rejection.
+                // Each of these parts has only one key, and lacks the operations that span keys. If
+                // one of them is rejected, the part with all keys is rejected. If one of them is
+                // accepted, this proves nothing about the part with all keys.
                 for early in &self.parts.early[section.early.clone()] {
                     let task = self.parts.task_before(early, end, self.frame);
                     let (verdict, _) = judge_by(worker, task, algorithm, meter);
@@ -493,8 +513,8 @@ impl Work<'_> {
         (verdict, choice)
     }
 
-    /// Unwraps the result of a replay. If a linearization that was found cannot be replayed, no answer can be trusted,
-    /// so this panics.
+    /// Unwraps the result of a replay. Panics if a linearization that was found cannot be replayed,
+    /// because then no answer can be trusted.
     fn trust<T>(&self, replayed: Result<T, NotALinearization>) -> T {
         match replayed {
             Ok(replayed) => replayed,
@@ -507,8 +527,9 @@ impl Work<'_> {
         }
     }
 
-    /// Combines the verdicts on the parts into one for the whole history. A linearization is replayed before it is
-    /// returned. If a part was rejected, returns that part and the undecided parts as an error.
+    /// Combines the verdicts on the parts into one verdict on the whole history. Replays a
+    /// linearization before returning it. If a part was rejected, returns this part and the
+    /// undecided parts as an error.
     fn combine(&self, verdicts: Verdicts) -> Result<Verdict<ResultId>, (Box<Bad>, Vec<usize>)> {
         let Verdicts { orders, unknown, undecided, rejected } = verdicts;
         if let Some(bad) = rejected {
@@ -517,17 +538,24 @@ impl Work<'_> {
         if let Some(unknown) = unknown {
             return Ok(unknown);
         }
-        assert_eq!(orders.len(), self.parts.whole.len(), "parts are skipped only after another verdict");
+        assert_eq!(
+            orders.len(),
+            self.parts.whole.len(),
+            "every part has a linearization, because no part is rejected or unknown"
+        );
         Ok(Verdict::Accepted(Witness::one_by_one(self.trust(self.replay(orders)))))
     }
 
     /// Returns the evidence for the first failing event of the whole history, with the results that were allowed there.
     ///
-    /// Parts that were not judged, or not decided, are judged up to the first failing event that is known so far. So is
-    /// an object that was rejected without its operations that span keys. If one of these parts is still not decided,
-    /// the event is not known to be the first.
+    /// The parts that were not judged or not decided yet are judged up to the earliest failing
+    /// event that is known so far. The rejected part is judged again up to this event in two cases:
+    /// if its operations that span keys were left out, or if one of its earlier events may fail. If
+    /// one of these parts is still undecided, it is not known whether the failing event is the
+    /// first one.
     fn complete(&self, mut bad: Bad, mut open: Vec<usize>, meter: &mut Meter, stats: &mut Stats) -> Evidence<ResultId> {
-        // The algorithm that judged the history is not necessarily able to judge a part or a prefix of it.
+        // The algorithm that judged the history may be unable to judge one part, or a prefix of the
+        // history, on its own. So use the automatic choice, unless the algorithm is brute force.
         let algorithm = if self.config.algorithm == Algorithm::Brute { Algorithm::Brute } else { Algorithm::Auto };
         let mut worker = Worker::new(self.case, &self.classes, self.config);
         open.extend(bad.index + 1..self.parts.whole.len());
@@ -542,6 +570,11 @@ impl Work<'_> {
                 let mut own = meter.part(Some(most), None);
                 let section = &self.parts.whole[index];
                 let end = bad.evidence.event;
+                // An object may have no events, and many parts begin later.
+                let first = self.parts.task(section).events.first();
+                if first.is_none_or(|first| self.frame.call(first.op()) >= end) {
+                    continue;
+                }
                 let (verdict, choice) = self.judge_one(&mut worker, section, end, &algorithm, &mut own);
                 meter.add(&own);
                 match verdict {
@@ -555,7 +588,7 @@ impl Work<'_> {
                     }
                 }
             }
-            // A part that was not decided up to this event may still be decided up to an earlier one.
+            // A part that is undecided up to this event may be decided up to an earlier event.
             if doubtful.is_empty() || bad.evidence.event == event {
                 bad.evidence.is_first = doubtful.is_empty();
                 break;
@@ -565,7 +598,8 @@ impl Work<'_> {
         let is_whole = !bad.is_early() && !self.parts.whole[bad.index].one_key;
         if bad.evidence.is_first {
             let turn = bad.choice.and_then(Choice::turn);
-            allowed::complete(&mut worker, &mut bad.evidence, is_whole, turn, meter);
+            let part = self.parts.task_before(&self.parts.whole[bad.index], bad.evidence.event + 1, self.frame);
+            allowed::complete(&mut worker, &mut bad.evidence, part, is_whole, turn, meter);
         } else {
             bad.evidence.allowed.clear();
         }
@@ -575,12 +609,13 @@ impl Work<'_> {
 
     /// Merges the linearizations of the parts into one, if all of them can be replayed.
     ///
-    /// Short linearizations were replayed when they were found. Long ones are replayed together, in the order of the
-    /// merged linearization, which is close to the order of the history: replaying them one after the other would scan
-    /// all the memory for each.
+    /// Short linearizations were replayed when they were found. Long ones are replayed together, in
+    /// the order of the merged linearization, which is close to the order of the history: if the
+    /// parts were replayed one after the other, each replay would scan the memory of the whole
+    /// history.
     fn replay(&self, orders: Orders) -> Result<Vec<OpId>, NotALinearization> {
         let mut long = 0;
-        // For each operation, the number of its part among the long ones.
+        // For each operation, the index of its part in the list of long parts.
         let mut part_of: Vec<u32> = Vec::new();
         for order in orders.iter().filter(|order| order.len() > SHORT) {
             part_of.resize(self.frame.len(), SPANS);
@@ -595,13 +630,14 @@ impl Work<'_> {
         Ok(order)
     }
 
-    /// Returns the operations in the order of their calls, if no two overlap and this order is legal. (If it is not, no
-    /// order is.)
+    /// Returns the operations of a part in the order of their calls. Returns `None` if the part is
+    /// not short, if two of its operations overlap, or if this order is not legal. (If no two
+    /// operations overlap, no other order is possible.)
     fn in_order_of_calls(&self, events: &[Event]) -> Option<Vec<OpId>> {
         let is_alone =
             |pair: &[Event]| matches!(pair, [call, ret] if call.kind() == EventKind::Call && call.op() == ret.op());
-        // The operations of long parts are interleaved with those of other parts, and are better replayed together with
-        // them.
+        // It is faster to replay long parts together, because their operations are interleaved: see
+        // `replay`.
         if events.len() > SHORT || !events.chunks(2).all(is_alone) {
             return None;
         }
@@ -616,10 +652,12 @@ fn is_out_of_time(verdict: &Verdict<ResultId>) -> bool {
 
 /// Merges the linearizations of the parts into one.
 ///
-/// In its part, an operation can take effect at the latest of the calls up to it in the order of the part. This is
-/// before its return, because otherwise the order would not keep `<_h`. Sorting all operations by this time keeps the
-/// order of each part, and keeps `<_h`: if a returned before b was called, then a's time is before a's return, and b's
-/// time is not before b's call.
+/// The *time* of an operation is the position of the latest call among the operation itself and the
+/// operations before it in the linearization of its part. The operation can take effect at this
+/// time. The time is before the return of the operation, because otherwise the order would not keep
+/// the real-time order `<_h`. Sorting all operations by this time keeps the order of each part, and
+/// keeps `<_h`: if a returned before b was called, then a's time is before a's return, and b's time
+/// is not before b's call.
 fn merge(frame: Frame<'_>, orders: Orders) -> Vec<OpId> {
     if orders.len() <= 1 {
         return orders.operations;

@@ -1,29 +1,34 @@
 //! Lowe's queue-oriented algorithm: "Testing for linearizability" (2017), section 5 and figure 3.
 //!
-//! A complete history of a queue, whose values need not be distinct, is taken apart from the front:
+//! The algorithm removes operations from the front of a complete history of a queue, whose values
+//! need not be distinct. An operation is *minimal* if no remaining operation returned before its
+//! call.
 //! - *Lemma 7*: if only enqueues are left, the history is linearizable.
 //! - *Lemma 8*: a minimal unsuccessful dequeue can be removed.
-//! - *Lemmas 9 and 10*: otherwise there must be a *minimal matching pair*, an enqueue that is minimal and a dequeue of
-//!   the same value that is minimal among the dequeues, such that the history without them is linearizable after the
-//!   calls of some dequeues have been delayed: each remaining dequeue must come after the enqueues that the removed
-//!   dequeue came after.
-//! - *Lemma 12*: if the enqueue and the dequeue are the *earliest-ending* ones of their value, and the dequeue has no
-//!   *conflicting unsuccessful dequeue* (definition 11), that pair is as good as any, and no other pair need be tried.
+//! - *Lemmas 9 and 10*: otherwise, consider each *minimal matching pair*: a minimal enqueue, and a
+//!   dequeue of the same value that is minimal among the dequeues. For one of these pairs, the
+//!   history without the pair must be linearizable after the calls of some dequeues have been
+//!   delayed: each remaining dequeue must come after the enqueues that the removed dequeue came
+//!   after.
+//! - *Lemma 12*: if the enqueue and the dequeue are the *earliest-ending* ones of their value, and
+//!   the dequeue has no *conflicting unsuccessful dequeue* (definition 11), it is enough to try
+//!   this pair.
 //!
-//! The recursion is implemented as a loop with a stack. If several pairs must be tried, the stack holds them with a
-//! clone of the history.
+//! The recursion is implemented as a loop with a stack. If several pairs must be tried, the stack
+//! holds these pairs and a clone of the history.
 //!
 //! # Departures from the paper
-//! The paper's history is a linked list of calls and returns, with references by thread. Here enqueues and dequeues are
-//! two lists, because the lemmas only ask which operations of a kind are first, and which enqueue was the last to
-//! return before a dequeue was called. A delayed call is a number in half positions, so that it comes after a return
-//! and before the next event. Delaying a call does not reorder the list of dequeues: until the call of a dequeue that
-//! is minimal among dequeues, no dequeue has returned. Earliest-ending operations are found in lists that are sorted by
-//! value and return.
+//! The paper's history is a linked list of calls and returns, with references by thread. Here
+//! enqueues and dequeues are two lists, because the lemmas depend on two facts only: which
+//! operations of a kind come first, and which enqueue was the last to return before the call of a
+//! dequeue. Positions of events are doubled, so that a delayed call can be placed between a return
+//! and the next event. Delaying a call does not reorder the list of dequeues: no remaining dequeue
+//! returns before the call of a dequeue that is minimal among dequeues. Earliest-ending operations
+//! are found in lists that are sorted by value and return.
 //!
 //! # Complexity
-//! An iteration takes time linear in the number of operations that overlap at the front. Without backtracking there are
-//! at most n iterations. Exponential in the worst case.
+//! An iteration takes time linear in the number of operations that overlap at the front. Without
+//! backtracking there are at most n iterations. In the worst case, the time is exponential.
 
 use super::monitor::lockstep::interleave;
 use super::monitor::{Answer, Input, NEVER};
@@ -34,8 +39,8 @@ use crate::verdict::Judgment;
 
 /// Judges a history of a queue by Lowe's queue-oriented algorithm.
 ///
-/// Iterations are counted as configurations. The verdict on a history that the algorithm cannot judge is
-/// [unknown](crate::verdict::LimitKind::Refused), with the reason.
+/// Each iteration counts as a configuration. The verdict on a history that the algorithm cannot
+/// judge is [unknown](crate::verdict::LimitKind::Refused), with the reason.
 ///
 /// ```
 /// use trueline::history::History;
@@ -59,13 +64,14 @@ pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budge
 /// The amount of work of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
-    /// The number of histories that were examined, that is, of iterations of figure 3.
+    /// The number of histories that were examined, that is, the number of iterations of figure 3.
     pub(crate) iterations: u64,
-    /// The number of times that a history was found not to be linearizable while another was left to try.
+    /// The number of times that the algorithm returned to an earlier choice, because the current
+    /// history was not linearizable.
     pub(crate) backtracks: u64,
 }
 
-/// A number that stands for no operation.
+/// A number that no operation has; marks a missing operation.
 const NONE: u32 = u32::MAX;
 
 /// A linked list of the remaining operations of one kind, in the order of their calls or of their returns.
@@ -73,7 +79,8 @@ const NONE: u32 = u32::MAX;
 struct List {
     /// The first remaining operation.
     head: u32,
-    /// For each operation, the next and the previous remaining ones. Removed operations keep their links.
+    /// For each operation, the next and the previous remaining operation. Removed operations keep
+    /// their links.
     next: Vec<u32>,
     previous: Vec<u32>,
 }
@@ -107,12 +114,14 @@ impl List {
 struct Operations {
     /// The spans of the operations, in the order of their calls.
     spans: Vec<u32>,
-    /// The positions of their calls and returns, doubled.
+    /// The positions of the calls of these operations, doubled. `returns` holds the positions of
+    /// their returns, doubled.
     calls: Vec<u32>,
     returns: Vec<u32>,
     /// The value of each operation; [`NONE`] for an unsuccessful dequeue.
     values: Vec<u32>,
-    /// The operations sorted by value and return, and the place where each value starts.
+    /// The operations, sorted by value and then by return. `starts` holds the index where each
+    /// value starts.
     by_return: Vec<u32>,
     starts: Vec<u32>,
 }
@@ -137,22 +146,24 @@ impl Operations {
     }
 }
 
-/// The part of a history that is left to judge.
+/// The part of a history that is still to be judged.
 #[derive(Clone)]
 struct Rest {
     enqueues: List,
     dequeues: List,
     /// The enqueues in the order of their returns.
     ended: List,
-    /// The call of each dequeue, possibly delayed.
+    /// For each dequeue, the position of its call, which may have been delayed.
     calls: Vec<u32>,
-    /// Whether each operation was removed.
+    /// For each enqueue, whether it was removed. `dequeue_is_out` is the list for the dequeues.
     enqueue_is_out: Vec<bool>,
     dequeue_is_out: Vec<bool>,
-    /// For each value, a place in `by_return` before which all operations of the value were removed.
+    /// For each value, an index in `by_return`: all operations of the value before this index have
+    /// been removed.
     first_enqueue: Vec<u32>,
     first_dequeue: Vec<u32>,
-    /// The removed operations, in the order of removal.
+    /// The removed enqueues, in the order of their removal. `dequeued` is the list of the removed
+    /// dequeues.
     enqueued: Vec<u32>,
     dequeued: Vec<u32>,
 }
@@ -161,7 +172,8 @@ struct Lowe<'a> {
     input: &'a Input,
     enqueues: Operations,
     dequeues: Operations,
-    /// The enqueues in the order of their returns, and the place of each in this order.
+    /// The enqueues in the order of their returns. `place` holds the index of each enqueue in this
+    /// order.
     ended: Vec<u32>,
     place: Vec<u32>,
     /// For each dequeue, the number of enqueues that returned before its call.
@@ -169,8 +181,8 @@ struct Lowe<'a> {
     counters: Counters,
 }
 
-/// Judges a queue, and returns how much work it took. Calls `go_on` in each iteration, and returns `None` if it returns
-/// `false`.
+/// Judges a queue, and returns the answer and the amount of work. Calls `go_on` in each iteration;
+/// if `go_on` returns `false`, this function returns no answer.
 ///
 /// The conflict of a rejection is always the whole history: the algorithm does not find a smaller one.
 pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut() -> bool) -> (Option<Answer>, Counters) {
@@ -178,14 +190,14 @@ pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut() -> bool) -> (Option<A
         let refused = match span.what {
             _ if span.ret == NEVER => "it has operations that never returned",
             Standard::Enqueue(_) | Standard::Dequeue(Taken::Value(_) | Taken::Nothing) => continue,
-            Standard::Dequeue(Taken::Unknown) => "an operation returned, but its result is not known",
-            Standard::Front(_) => "it has operations that read without removing, such as peek",
-            _ => "it has operations that the algorithm does not support",
+            Standard::Dequeue(Taken::Unknown) => "some operations returned an unknown result",
+            Standard::Front(_) => "some operations read a value without removing it, such as peek",
+            _ => "the algorithm does not support some of the operations",
         };
         return (Some(Answer::Refused(refused)), Counters::default());
     }
     if input.events >= NEVER / 2 {
-        return (Some(Answer::Refused("it has too many events")), Counters::default());
+        return (Some(Answer::Refused("there are too many events")), Counters::default());
     }
     let mut lowe = Lowe::new(input);
     let answer = lowe.run(go_on);
@@ -209,7 +221,8 @@ impl<'a> Lowe<'a> {
         for (at, enqueue) in (0..).zip(&ended) {
             place[*enqueue as usize] = at;
         }
-        // The calls of the dequeues are in increasing order.
+        // The calls of the dequeues are in increasing order, so one pass over the enqueues is
+        // enough.
         let mut before = 0usize;
         let ended_before = dequeues
             .calls
@@ -237,7 +250,8 @@ impl<'a> Lowe<'a> {
             enqueued: Vec::new(),
             dequeued: Vec::new(),
         };
-        // The pairs that are left to try, in reverse order, each list with the history to remove a pair from.
+        // The pairs that are still to be tried, in reverse order. Each list comes with the history
+        // from which a pair of the list is to be removed.
         let mut stack: Vec<(Rest, Vec<(u32, u32)>)> = Vec::new();
         loop {
             if !go_on() {
@@ -254,13 +268,14 @@ impl<'a> Lowe<'a> {
                 continue;
             }
             let (enqueues, dequeues) = (self.minimal_enqueues(&rest), self.minimal_dequeues(&rest));
-            // Lemma 12: a pair that is as good as any.
+            // Lemma 12: if a pair is earliest-ending and has no conflicting unsuccessful dequeue,
+            // the other pairs need not be tried.
             if let Some((enqueue, dequeue)) = self.sure_pair(&mut rest, &enqueues, &dequeues) {
                 self.take_out(&mut rest, enqueue, dequeue);
                 continue;
             }
-            // Lemmas 9 and 10: the history is linearizable if and only if it is linearizable without one of these
-            // pairs.
+            // Lemmas 9 and 10: the history is linearizable if and only if, for at least one of
+            // these pairs, the history that `take_out` leaves is linearizable.
             let matches = |e: &u32, d: &u32| self.enqueues.values[*e as usize] == self.dequeues.values[*d as usize];
             let mut pairs: Vec<(u32, u32)> =
                 enqueues.iter().flat_map(|e| dequeues.iter().filter(|d| matches(e, d)).map(|d| (*e, *d))).collect();
@@ -272,7 +287,7 @@ impl<'a> Lowe<'a> {
                 self.take_out(&mut rest, enqueue, dequeue);
                 continue;
             }
-            // This history is not linearizable: backtrack to the last choice.
+            // The current history is not linearizable: backtrack to the last choice.
             let Some((before, mut pairs)) = stack.pop() else {
                 let all = 0..u32::try_from(self.input.spans.len()).expect("positions fit in 32 bits");
                 return Some(Answer::Rejected(all.collect()));
@@ -297,12 +312,14 @@ impl<'a> Lowe<'a> {
         }
     }
 
-    /// Returns the deq-minimal dequeues: no other remaining dequeue returned before their calls.
+    /// Returns the dequeues that are minimal among the dequeues: no other remaining dequeue
+    /// returned before their calls.
     fn minimal_dequeues(&self, rest: &Rest) -> Vec<u32> {
         let mut first = NEVER;
         let mut minimal = Vec::new();
         for dequeue in rest.dequeues.iter() {
-            // Use the recorded calls: a call that was delayed still precedes the first return.
+            // Recorded calls give the same result as delayed calls, because every delayed call
+            // still comes before the first return of a remaining dequeue.
             if self.dequeues.calls[dequeue as usize] > first {
                 break;
             }
@@ -313,7 +330,7 @@ impl<'a> Lowe<'a> {
         minimal
     }
 
-    /// Returns an unsuccessful dequeue before whose call no remaining operation returned.
+    /// Returns a minimal unsuccessful dequeue: no remaining operation returned before its call.
     fn minimal_unsuccessful(&self, rest: &Rest) -> Option<u32> {
         let first = self.first_enqueue_return(rest);
         self.minimal_dequeues(rest)
@@ -353,7 +370,8 @@ impl<'a> Lowe<'a> {
             place = u32::try_from(self.ended.partition_point(|e| self.enqueues.returns[*e as usize] < call) - 1)
                 .expect("positions fit in 32 bits");
         }
-        // Most removed enqueues come before the first remaining one.
+        // Look backward for an enqueue that remains. All enqueues before `first` were removed, and
+        // most of the removed enqueues are among them, so the loop is short.
         while first != NONE && place >= first {
             if !rest.enqueue_is_out[self.ended[place as usize] as usize] {
                 return Some(self.ended[place as usize]);
@@ -363,19 +381,22 @@ impl<'a> Lowe<'a> {
         None
     }
 
-    /// Returns whether definition 11 applies: an enqueue `e'` precedes `dequeue`, but there are a successful and an
-    /// unsuccessful dequeue that `e'` does not precede. The later `e'` returned, the more dequeues it does not precede,
-    /// so it is enough to look at the last `e'`.
+    /// Returns whether definition 11 applies: an enqueue `e'` precedes `dequeue`, but there are a
+    /// successful and an unsuccessful dequeue that `e'` does not precede. The later an enqueue
+    /// returned, the more dequeues it does not precede. So it is enough to examine the last enqueue
+    /// that precedes `dequeue`.
     fn has_conflict(&self, rest: &Rest, dequeue: u32, dequeues: &[u32]) -> bool {
         let Some(enqueue) = self.last_enqueue_before(rest, dequeue) else { return false };
         let until = self.enqueues.returns[enqueue as usize];
-        // A dequeue called before `until`, which precedes the call of a minimal dequeue, is minimal among the dequeues.
+        // `dequeue` is minimal among the dequeues and was called after `until`. So every dequeue
+        // that was called before `until` is minimal among the dequeues, too.
         let mut early = dequeues.iter().filter(|d| rest.calls[**d as usize] < until);
         let unsuccessful = |d: &&u32| self.dequeues.values[**d as usize] == NONE;
         early.clone().any(|d| unsuccessful(&d)) && early.any(|d| !unsuccessful(&d))
     }
 
-    /// `h - e -D d`: removes a pair, and delays the calls of dequeues until after the enqueues that preceded `dequeue`.
+    /// Applies the operation `h - e -D d` of the paper: removes a pair, and delays the calls of
+    /// dequeues until after the enqueues that preceded `dequeue`.
     fn take_out(&self, rest: &mut Rest, enqueue: u32, dequeue: u32) {
         rest.enqueues.remove(enqueue);
         rest.ended.remove(self.place[enqueue as usize]);
@@ -393,8 +414,9 @@ impl<'a> Lowe<'a> {
         }
     }
 
-    /// Builds the linearization as in the proofs of lemmas 7, 8 and 10. Both the enqueues and the dequeues are in the
-    /// order in which they were removed from the history; enqueues that were not removed come after the others.
+    /// Builds the linearization as in the proofs of lemmas 7, 8 and 10. The enqueues are in the
+    /// order in which they were removed from the history, and so are the dequeues. The enqueues
+    /// that were not removed come after the removed ones.
     fn witness(&self, rest: &Rest) -> Vec<u32> {
         let enqueues = rest.enqueued.iter().copied().chain(rest.enqueues.iter());
         let enqueues: Vec<u32> = enqueues.map(|enqueue| self.enqueues.spans[enqueue as usize]).collect();

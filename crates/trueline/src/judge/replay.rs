@@ -1,4 +1,4 @@
-//! Checks a linearization against the definition, without any of the code that found it.
+//! Checks a linearization against the definition, without using any of the code that found it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,9 +16,11 @@ pub enum NotALinearization {
     Twice(OpId),
     /// The operation returned, but is missing.
     Missing(OpId),
-    /// The second operation returned before the first was called, but comes after it in the sequence.
+    /// The second operation returned before the first one was called, but comes after it in the
+    /// sequence.
     OutOfOrder(OpId, OpId),
-    /// The specification does not allow the operation to have its result at its place.
+    /// The specification does not allow the operation to have its result at its place in the
+    /// sequence.
     Illegal(OpId),
 }
 
@@ -26,12 +28,16 @@ impl fmt::Display for NotALinearization {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Twice(op) => write!(f, "operation {} occurs twice", op.0),
-            Self::Missing(op) => write!(f, "operation {} returned, but is missing", op.0),
+            Self::Missing(op) => write!(f, "operation {} returned, but is missing from the order", op.0),
             Self::OutOfOrder(first, second) => {
-                write!(f, "operation {} returned before {} was called, but comes after it", second.0, first.0)
+                write!(
+                    f,
+                    "operation {} returned before the call of operation {}, but comes later in the order",
+                    second.0, first.0
+                )
             }
             Self::Illegal(op) => {
-                write!(f, "the specification does not allow the result of operation {} at its place", op.0)
+                write!(f, "the specification does not allow the result of operation {} at its place in the order", op.0)
             }
         }
     }
@@ -41,14 +47,15 @@ impl std::error::Error for NotALinearization {}
 
 /// Checks that `order` is a linearization of the whole history: Lowe's definition 1, point by point.
 ///
-/// It uses only [`Spec::step`]. If there are several objects, each starts in its own initial state.
+/// The check uses only [`Spec::step`]. If there are several objects, each starts in its own initial
+/// state.
 ///
 /// # Errors
 /// Returns the reason why `order` is not a linearization.
 ///
 /// # Complexity
-/// One step of the specification for each operation (for each state that the object may be in, if the specification
-/// leaves a choice).
+/// One step of the specification for each operation. If the specification leaves a choice, one step
+/// for each operation and each state that the object may be in.
 pub fn replay<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, order: &[OpId]) -> Result<(), NotALinearization> {
     replay_case(&Typed::new(spec, Cow::Borrowed(history)), order)
 }
@@ -60,11 +67,12 @@ fn replay_case(case: &dyn Case, order: &[OpId]) -> Result<(), NotALinearization>
     order.iter().try_for_each(|op| objects[frame.object(*op)].step(*op))
 }
 
-/// Checks that each operation that returned occurs, that none occurs twice, and that `order` keeps the order of
-/// operations that do not overlap.
+/// Checks that each operation that returned occurs in `order`, that no operation occurs twice, and
+/// that `order` keeps the order of operations that do not overlap.
 pub(super) fn keeps_order(frame: Frame<'_>, order: &[OpId]) -> Result<(), NotALinearization> {
     let mut placed = vec![false; frame.len()];
-    // The latest call so far, and its operation: no operation that returned before this call may follow.
+    // The latest call so far, and the operation that was called. An operation that returned before
+    // this call must not follow.
     let mut latest: Option<(OpId, u32)> = None;
     let mut returned = 0;
     for &op in order {
@@ -110,9 +118,9 @@ mod tests {
                 _ => (QueueOp::Peek, Some(QueueRet::Value(Some(1)))),
             };
             code /= 7;
-            builder.call(process, op).expect("a new process");
+            builder.call(process, op).expect("the process has no open call");
             if let Some(result) = result {
-                builder.ret(process, result).expect("it has called");
+                builder.ret(process, result).expect("the process has an open call");
             }
         }
         builder.finish()

@@ -10,15 +10,16 @@ use crate::verdict::Passed;
 
 /// The maximum number of operations whose states are described.
 const MOST_OPERATIONS: usize = 2_000;
-/// The approximate maximum number of bytes of descriptions: large states are described for fewer operations.
+/// The approximate maximum size of all descriptions, in bytes. If the states are large, fewer
+/// operations are described.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Returns the states before and after each of the last operations of `order`, a linearization of (a part of) the
-/// history.
+/// Returns the states before and after each of the last operations of `order`, which is a
+/// linearization of the history or of a part of it.
 ///
-/// If `order` is the prefix in the [evidence](crate::verdict::Evidence), these are the operations near the problem. The
-/// longer the descriptions of states are, the fewer operations are described, so that the result never takes more than
-/// a few megabytes.
+/// If `order` is the prefix in the [evidence](crate::verdict::Evidence), these are the operations
+/// just before the failing event. The longer the descriptions of states are, the fewer operations
+/// are described, so that the result never takes more than a few megabytes.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -84,10 +85,10 @@ mod tests {
     #[test]
     fn only_the_last_states_are_described() {
         let mut builder = History::builder();
-        let length = 3 * u32::try_from(MOST_OPERATIONS).expect("few");
+        let length = 3 * u32::try_from(MOST_OPERATIONS).expect("the length fits in 32 bits");
         for value in 0..length {
-            builder.call(0, RegisterOp::Write(value)).expect("free");
-            builder.ret(0, RegisterRet::Done).expect("open");
+            builder.call(0, RegisterOp::Write(value)).expect("the process has no open call");
+            builder.ret(0, RegisterRet::Done).expect("the process has an open call");
         }
         let order: Vec<OpId> = (0..length).map(OpId).collect();
         let passed = states(&Register::new(0), &builder.finish(), &order);

@@ -1,17 +1,20 @@
 //! Searches one part depth first and breadth first, in turns.
 //!
-//! A part is first searched depth first, just in time, with eager observers, and with identical operations merged. For
-//! a linearizable history this takes about one configuration for each return that blocks, so that most histories are
-//! decided here. If the specification supports foresight ([`Rules::foresight`]), the search is first tried without it,
-//! which costs less.
+//! A part is first searched depth first. This search linearizes operations just in time, linearizes
+//! observers eagerly, and merges identical operations. If the history is linearizable, the search
+//! visits about one configuration for each return of an operation that has not been linearized
+//! before, so it decides most histories. If the specification supports foresight
+//! ([`Rules::foresight`]), a first attempt runs without foresight, which costs less.
 //!
-//! A part that is not decided within a cap is searched breadth first with dominance. This search does not get lost in a
-//! bad part of the tree: it wins on rejected histories with many reads, blind writes or operations that never return.
-//! But it visits all possible configurations, which may be exponentially more than a single good path. It therefore has
-//! a cap too, and the two searches take turns with ever higher caps. Without reads, blind writes or operations that
-//! never return, no configuration dominates another, and breadth-first search visits all that depth-first search does;
-//! then depth-first search has no cap. Each search handles what the other cannot, and a part is unknown only if a limit
-//! ended both.
+//! A part that is not decided within a cap is searched breadth first with dominance. Breadth-first
+//! search does not spend all its time below one bad decision, so it is faster on rejected histories
+//! with many reads, blind writes or operations that never return. But it visits all possible
+//! configurations, which may be exponentially more than those on a single path. Breadth-first
+//! search therefore has a cap too, and the two searches take turns with ever higher caps. Without
+//! reads, blind writes or operations that never return, no configuration dominates another, and
+//! breadth-first search visits every configuration that depth-first search visits; in that case,
+//! depth-first search has no cap. The verdict on a part is unknown only if a limit ended both
+//! searches.
 
 use super::Rules;
 use super::frame::calls;
@@ -25,34 +28,37 @@ use crate::verdict::{LimitKind, Verdict};
 /// The number of configurations that depth-first search may visit before breadth-first search takes over.
 const DEPTH_FIRST: Patience = Patience { at_start: 20_000, per_return: 40 };
 
-/// The number of configurations that depth-first search may visit before foresight ([`Rules::foresight`]) is used, if
-/// there is any.
+/// The number of configurations that depth-first search may visit before the search restarts with
+/// foresight ([`Rules::foresight`]), if the specification supports foresight.
 const WITHOUT_FORESIGHT: Patience = Patience { at_start: 1_000, per_return: 8 };
 
-/// The factor by which [`DEPTH_FIRST`] grows with foresight: the search may have to run several times, and
-/// breadth-first search, which has no foresight, would visit far more.
+/// The factor by which [`DEPTH_FIRST`] is multiplied if the search uses foresight. The factor is
+/// large because the search may have to run several times, and because breadth-first search, which
+/// has no foresight, would visit far more configurations.
 const TIMES_WITH_FORESIGHT: u64 = 10;
 
-/// The factor by which [`DEPTH_FIRST`] grows if dominance could only prune the choice of observers: linearizing
-/// observers eagerly already prunes most of it.
+/// The factor by which [`DEPTH_FIRST`] is multiplied if breadth-first search with dominance could
+/// prune only the choice of which observers to linearize. Depth-first search already prunes most of
+/// these choices, because it linearizes observers eagerly.
 const TIMES_WITH_OBSERVERS: u64 = 5;
 
-/// The number of configurations that breadth-first search may visit for each event of the part, and for
-/// [`FURTHER_EVENTS`] more, before depth-first search takes over again.
+/// Breadth-first search may visit this many configurations for each event of the part before
+/// depth-first search takes over again. [`FURTHER_EVENTS`] is added to the number of events.
 const BREADTH_FIRST_PER_EVENT: u64 = 400;
 const FURTHER_EVENTS: u64 = 1_000;
 
 /// The factor by which the caps grow in each turn.
 const GROWTH: u64 = 8;
 
-/// The search that gave the answer.
+/// The search that decided a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     DepthFirst,
     BreadthFirst,
 }
 
-/// Judges one part by search. The first turn is that of `first`, unless breadth-first search could not do better.
+/// Judges one part by search. The search `first` has the first turn. But if breadth-first search
+/// could not do better than depth-first search, depth-first search judges the part alone.
 pub(super) fn search(
     worker: &mut Worker<'_>,
     task: Task<'_>,
@@ -77,7 +83,8 @@ pub(super) fn search(
     let is_out_of_memory =
         |verdict: &Verdict<ResultId>| matches!(verdict, Verdict::Unknown(limit) if limit.kind == LimitKind::Memory);
     let mut growth = 1_u64;
-    // A search that has run out of memory would run out of it again, so the other search continues alone.
+    // A search that has run out of memory would run out of memory again, so the other search
+    // continues alone.
     let mut takes_turns = true;
     loop {
         let patience = times.filter(|_| takes_turns).map(|times| DEPTH_FIRST.times(times.saturating_mul(growth)));
@@ -103,8 +110,8 @@ pub(super) fn search(
     }
 }
 
-/// Returns the factor by which the cap of depth-first search grows for a part, or `None` if breadth-first search could
-/// not do better.
+/// Returns the factor by which the cap of depth-first search is multiplied for a part, or `None` if
+/// breadth-first search could not do better than depth-first search.
 fn times(worker: &Worker<'_>, task: Task<'_>) -> Option<u64> {
     let (frame, classes) = (worker.case.frame(), worker.classes());
     let calls = || calls(task.events);
@@ -131,8 +138,8 @@ fn spend(
     verdict
 }
 
-/// Returns whether another search may still decide: this one has reached its cap on configurations, or its own share of
-/// memory.
+/// Returns whether this search gave up only because it reached its own cap on configurations or its
+/// own share of memory. Another search may then still decide the part.
 fn may_go_on(verdict: &Verdict<ResultId>, meter: &Meter) -> bool {
     let Verdict::Unknown(limit) = verdict else { return false };
     limit.kind == LimitKind::Memory || limit.kind == LimitKind::Configurations && !meter.is_spent()

@@ -1,18 +1,21 @@
-//! Orders operations by their versions: hints, which are verified.
+//! Orders the operations of a part (those on one object or key) by their versions. Versions are
+//! only hints, so the order is verified.
 //!
-//! Many stores return a version, a revision or a log index with each response. The version of an update is its place in
-//! the order of updates; the version of a read, or of an update that changed nothing, is that of the last update before
-//! it. So versions determine the order of operations, except for reads of the same version, which do not change the
-//! state, and are placed in the order of their calls. The search has to place only operations without a version: those
-//! that never returned, which may or may not have taken effect, and those that returned without a version. Between two
-//! versions, it places at most as many of them as the difference of the versions.
+//! Many stores return a version, a revision or a log index with each response. The version of an
+//! update is its place in the order of updates; the version of a read, or of an update that changed
+//! nothing, is that of the last update before it. So versions determine the order of operations,
+//! except for reads of the same version, which do not change the state, and are placed in the order
+//! of their calls. The search has to place only operations without a version: those that never
+//! returned, which may or may not have taken effect, and those that returned without a version.
+//! Between two versions that differ by d, the search places at most d updates without a version.
 //!
-//! The result is a linearization, and is replayed like any other. If the search finds none, nothing follows: versions
-//! may be wrong, and the history is judged without them.
+//! The result is a linearization, and is replayed like every other linearization. If the search
+//! does not find a linearization, this proves nothing, because versions may be wrong. The history
+//! is then judged without versions.
 //!
 //! # Complexity
-//! One step of the specification for each operation if all have versions; otherwise about [`STEPS_PER_OPERATION`] for
-//! each, after which the search gives up.
+//! One step of the specification for each operation if all operations have versions. Otherwise, the search gives up
+//! after about [`STEPS_PER_OPERATION`] steps for each operation.
 
 use std::cell::Cell;
 
@@ -25,14 +28,17 @@ use crate::verdict::Contradiction;
 /// The number of steps of the specification for each operation after which the search gives up.
 const STEPS_PER_OPERATION: usize = 32;
 
-/// The number of steps that are allowed in addition to [`STEPS_PER_OPERATION`] for each operation.
+/// The search may take this many steps in total, in addition to [`STEPS_PER_OPERATION`] for each
+/// operation.
 const LEAST_STEPS: usize = 1_000;
 
-/// The maximum number of operations that are tried at a place although the next group is not legal directly after them.
+/// In the second round of [`VersionSearch::candidate`], operations that never returned are tried
+/// before a group only if they are among the last N that were called, where N is this number.
 const MOST_SPECULATED: usize = 8;
 
-/// Returns the order of a part by the versions of its operations; `None` if no operation has a version, or a limit was
-/// reached.
+/// Returns the operations of a part in the order of their versions, or the reason why no
+/// linearization can have that order. Returns `None` if no operation has a version, or if a limit
+/// was reached.
 pub(super) fn order(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Option<Result<Vec<OpId>, Contradiction>> {
     let frame = case.frame();
     let has_version = |op: OpId| case.version(op).is_some() && frame.ret(op).is_some();
@@ -57,12 +63,12 @@ enum End {
 
 /// Operations with the same version.
 struct Group {
-    /// Updates first, then the others, both in the order of their calls.
+    /// The updates, followed by the other operations, both in the order of their calls.
     operations: Vec<OpId>,
     updates: usize,
     version: i64,
     latest_call: u32,
-    /// The earliest return in this group and all later groups.
+    /// The earliest return of all operations in this group and in later groups.
     earliest_return: u32,
 }
 
@@ -74,11 +80,12 @@ struct Free {
     observes: bool,
 }
 
-/// A queue of operations without a version, in some order. The search places operations, and may take them back.
+/// A queue of operations without a version. The search places operations in the linearization, and
+/// may remove them from it again.
 struct Queue {
-    /// Indices in [`VersionSearch::free`].
+    /// The operations of the queue, as indices in [`VersionSearch::free`].
     items: Vec<usize>,
-    /// For each index in [`VersionSearch::free`], the position in `items`.
+    /// For each index in [`VersionSearch::free`], the position of the operation in `items`.
     places: Vec<usize>,
     /// All items before this position are placed.
     from: Cell<usize>,
@@ -110,10 +117,11 @@ impl Queue {
 struct ChoicePoint {
     group: usize,
     state: u32,
-    /// The number of operations that were in order before it.
+    /// The length of `order` before that operation was placed.
     length: usize,
     updates_in_gap: i64,
-    /// The next candidates to try.
+    /// The position of the next candidate to try, counted through both rounds of
+    /// [`VersionSearch::candidate`].
     cursor: usize,
 }
 
@@ -127,7 +135,7 @@ struct VersionSearch<'c> {
     /// The operations of `free` that do not change the state, in the order of their calls.
     observers: Queue,
     is_placed: Vec<bool>,
-    /// For each operation of the order, its index in `free`, if it is from there.
+    /// For each operation in `order`, its index in `free`, if it has no version.
     placed: Vec<Option<usize>>,
     order: Vec<OpId>,
     steps: usize,
@@ -178,7 +186,8 @@ impl<'c> VersionSearch<'c> {
     fn run(&mut self, meter: &mut Meter) -> Result<(), End> {
         let mut choices: Vec<ChoicePoint> = Vec::new();
         let (mut group, mut state, mut updates_in_gap) = (0, 0, 0);
-        // The first group that could not be placed, in the attempt that placed the most groups.
+        // The index of the first group that could not be placed, in the attempt that placed the
+        // most groups.
         let mut farthest = 0;
         loop {
             self.place_observers(group, state, meter)?;
@@ -186,7 +195,9 @@ impl<'c> VersionSearch<'c> {
                 if group == self.groups.len() {
                     return Ok(());
                 }
-                // An update that returned without a version must be placed somewhere, perhaps here.
+                // An update that returned without a version must be placed somewhere. Place the
+                // group now. If the search fails later, it returns to this choice point, and tries
+                // the update before the group.
                 if self.has_returned_update(group) {
                     choices.push(ChoicePoint { group, state, length: self.order.len(), updates_in_gap, cursor: 0 });
                 }
@@ -212,7 +223,8 @@ impl<'c> VersionSearch<'c> {
         }
     }
 
-    /// Returns the state after an operation, if it can have its result in this state.
+    /// Returns the state after an operation, if the operation can return its recorded result in
+    /// this state.
     fn step(&mut self, state: u32, op: OpId, meter: &mut Meter) -> Result<Option<u32>, End> {
         meter.work(1).map_err(|_| End::Limit)?;
         self.steps = self.steps.checked_sub(1).ok_or(End::Contradiction(Contradiction::Undecided))?;
@@ -224,7 +236,8 @@ impl<'c> VersionSearch<'c> {
         }
     }
 
-    /// Returns the operation that returned without a version, is not placed, and has the earliest return.
+    /// Returns the operation that returned first among those that returned without a version and
+    /// are not placed.
     fn first_due(&self) -> Option<usize> {
         self.returned.items.get(self.returned.first(&self.is_placed)).copied()
     }
@@ -233,7 +246,8 @@ impl<'c> VersionSearch<'c> {
     fn has_returned_update(&self, group: usize) -> bool {
         let earliest = self.groups[group].earliest_return;
         let due = self.returned.items[self.returned.first(&self.is_placed)..].iter();
-        // With few exceptions, operations that return later are also called later.
+        // It is enough to look at a few operations, because operations that return later are
+        // usually called later, too.
         due.take(MOST_SPECULATED).any(|&at| {
             let free = &self.free[at];
             !self.is_placed[at] && !free.observes && free.call < earliest
@@ -248,7 +262,8 @@ impl<'c> VersionSearch<'c> {
         call < earliest && self.first_due().is_none_or(|due| due == at || call < self.free[due].ret)
     }
 
-    /// Places operations that do not change the state and are legal here: no later place is better for them.
+    /// Places all operations that do not change the state and are legal in the current state. It is
+    /// never better to place them later.
     fn place_observers(&mut self, group: usize, state: u32, meter: &mut Meter) -> Result<(), End> {
         let earliest = self.groups.get(group).map_or(NEVER, |group| group.earliest_return);
         let mut next = self.observers.first(&self.is_placed);
@@ -265,8 +280,9 @@ impl<'c> VersionSearch<'c> {
         Ok(())
     }
 
-    /// Returns the state after a group, if the whole group can be placed now. After the last group, returns the state
-    /// if all operations that returned are placed.
+    /// Returns the state after a group, or `None` if the whole group cannot be placed now. If there
+    /// is no group at `index`, returns `state` if all operations that returned are placed, and
+    /// `None` otherwise.
     fn after_group(&mut self, index: usize, state: u32, meter: &mut Meter) -> Result<Option<u32>, End> {
         let due = self.first_due().map(|at| self.free[at].ret);
         let Some(group) = self.groups.get(index) else { return Ok(due.is_none().then_some(state)) };
@@ -276,7 +292,8 @@ impl<'c> VersionSearch<'c> {
         Ok(self.group_from(index, state, meter)?.map(|(_, next)| next))
     }
 
-    /// Returns which of a group's updates comes first, and the state after the group.
+    /// Returns the index of the update that comes first in a group, and the state after the group.
+    /// Returns `None` if the group is not legal in `state`.
     fn group_from(&mut self, index: usize, state: u32, meter: &mut Meter) -> Result<Option<(usize, u32)>, End> {
         let (updates, length) = (self.groups[index].updates, self.groups[index].operations.len());
         for first in 0..updates.max(1) {
@@ -309,15 +326,18 @@ impl<'c> VersionSearch<'c> {
         Ok(())
     }
 
-    /// Returns the next operation without a version to try before a group, and the state after it.
+    /// Returns the next operation without a version to try before a group, and the state after that
+    /// operation.
     fn candidate(&mut self, choice: &mut ChoicePoint, meter: &mut Meter) -> Result<Option<(usize, u32)>, End> {
         if !self.has_room(choice) {
             return Ok(None);
         }
         let earliest = self.groups.get(choice.group).map_or(NEVER, |group| group.earliest_return);
         let enabled = self.free.partition_point(|free| free.call < earliest);
-        // First tries the operations after which the group is legal, in reverse order of their calls, because most
-        // operations take effect soon; then some others.
+        // The first round tries the operations after which the group can be placed, or after which
+        // an observer that must be placed next is legal. It starts with the last call, because most
+        // operations take effect soon after their calls. The second round tries some of the other
+        // operations.
         while choice.cursor < 2 * enabled {
             let (is_second_round, at) = (choice.cursor >= enabled, enabled - 1 - choice.cursor % enabled);
             choice.cursor += 1;
@@ -344,7 +364,8 @@ impl<'c> VersionSearch<'c> {
         Ok(None)
     }
 
-    /// Returns whether there are versions left for one more operation between the last group and this one.
+    /// Returns whether the versions of the previous group and of this group leave room for one more
+    /// update between the groups.
     fn has_room(&self, choice: &ChoicePoint) -> bool {
         match (choice.group.checked_sub(1).map(|last| &self.groups[last]), self.groups.get(choice.group)) {
             (Some(last), Some(next)) => next.version.saturating_sub(last.version) > choice.updates_in_gap,
@@ -352,7 +373,8 @@ impl<'c> VersionSearch<'c> {
         }
     }
 
-    /// Returns whether the operation that must be placed next does not change the state, and is legal in it.
+    /// Returns whether the operation that must be placed next leaves the state unchanged and is
+    /// legal in `state`.
     fn frees_due(&mut self, state: u32, meter: &mut Meter) -> Result<bool, End> {
         match self.first_due() {
             Some(due) if self.free[due].observes => Ok(self.step(state, self.free[due].op, meter)?.is_some()),
@@ -386,8 +408,8 @@ impl<'c> VersionSearch<'c> {
     }
 }
 
-/// Returns the order, if it respects real time. It may not: among several updates with the same version, any may have
-/// been placed first.
+/// Returns the order, if it respects real time. It may violate real time if several updates have the same version,
+/// because any of them may have been placed first.
 fn in_time(frame: Frame<'_>, order: Vec<OpId>) -> Result<Vec<OpId>, Contradiction> {
     let mut latest: Option<(u32, OpId)> = None;
     for &op in &order {

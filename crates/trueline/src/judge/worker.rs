@@ -1,4 +1,5 @@
-//! Searches one part of a history: the code that all search algorithms share.
+//! Searches one part of a history, that is, the operations on one object or key. All search
+//! algorithms share this code.
 
 use std::sync::OnceLock;
 
@@ -6,6 +7,7 @@ use super::erased::{Asked, Case};
 use super::frame::calls;
 use super::monitor::read::Reader;
 use super::search::automaton::{Automaton, ResultId, StateSpace, Steps};
+use super::search::breadth_first::Checkpoint;
 use super::search::problem::{Classes, Problem, Task};
 use super::search::{Found, Meter, breadth_first, depth_first};
 use super::{Config, Rules};
@@ -15,13 +17,17 @@ use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
 /// The data that a thread needs to judge parts. The states and steps of one part are reused for the next.
 pub(super) struct Worker<'a> {
     pub(super) case: &'a dyn Case,
-    /// The classes of operations, made when the first part is searched, because monitors do not need them.
+    /// The classes of operations. They are computed when the first part is searched, because
+    /// monitors do not need them.
     classes: &'a OnceLock<Classes>,
     pub(super) config: &'a Config,
     pub(super) reader: Reader<'a>,
     core: Option<Core<'a>>,
-    /// The operation whose results the searches are to find, if they search for results.
+    /// The operation whose possible results the searches look for; `None` if the searches only
+    /// judge the part.
     asked: Option<&'a Asked>,
+    /// Where breadth-first search can begin when it searches for another result of the same operation.
+    checkpoint: Option<Checkpoint>,
     /// The number of states in search cores that were dropped.
     forgotten: u64,
     /// The number of times that Lowe's queue algorithm had to backtrack.
@@ -45,10 +51,20 @@ pub(super) enum Search {
 
 impl<'a> Worker<'a> {
     pub(super) fn new(case: &'a dyn Case, classes: &'a OnceLock<Classes>, config: &'a Config) -> Self {
-        Self { case, classes, config, reader: Reader::new(case), core: None, asked: None, forgotten: 0, backtracks: 0 }
+        Self {
+            case,
+            classes,
+            config,
+            reader: Reader::new(case),
+            core: None,
+            asked: None,
+            checkpoint: None,
+            forgotten: 0,
+            backtracks: 0,
+        }
     }
 
-    /// Returns what is needed to make a worker for another thread.
+    /// Returns the values that are needed to make a worker for another thread.
     pub(super) fn origin(&self) -> (&'a dyn Case, &'a OnceLock<Classes>, &'a Config) {
         (self.case, self.classes, self.config)
     }
@@ -57,36 +73,49 @@ impl<'a> Worker<'a> {
     pub(super) fn forget(&mut self) {
         self.forgotten = self.states();
         self.core = None;
+        self.checkpoint = None;
+    }
+
+    /// Prepares the next search for a result of the operation of [`asked`](Self::asked), after more results became
+    /// known.
+    pub(super) fn ask_again(&mut self) {
+        let is_reached = self.checkpoint.as_ref().is_some_and(Checkpoint::is_reached);
+        let class = self.asked.map(|asked| self.classes().of(asked.op));
+        match (&mut self.core, class) {
+            (Some(core), Some(class)) if is_reached => core.steps.forget(class),
+            _ => self.forget(),
+        }
     }
 
     pub(super) fn states(&self) -> u64 {
         self.forgotten + self.core.as_ref().map_or(0, |core| core.states.len() as u64)
     }
 
-    /// Returns the verdict for a search that a limit prevented.
+    /// Returns the verdict for a part that was not searched because of a limit.
     pub(super) fn unknown(&self, kind: LimitKind) -> Verdict<ResultId> {
         Verdict::Unknown(Limit { kind, event: 0, events: self.case.frame().event_count() })
     }
 
-    /// Returns the classes of the history's operations, which are made when a search first needs them.
+    /// Returns the classes of the history's operations, which are computed when a search first
+    /// needs them.
     pub(super) fn classes(&self) -> &'a Classes {
         self.classes.get_or_init(|| self.case.classes())
     }
 
     /// Calls `judge` with a worker that has classes only for the operations of this part: for a short part of a long
-    /// history, classifying all operations would take longer than the search. The operation that is `asked` for must
+    /// history, classifying all operations would take longer than the search. If `asked` is given, its operation must
     /// return a result that is not known yet.
-    pub(super) fn alone(
+    pub(super) fn alone<T>(
         &mut self,
         task: Task<'_>,
         asked: Option<&Asked>,
-        judge: impl FnOnce(&mut Worker<'_>) -> Verdict<ResultId>,
-    ) -> Verdict<ResultId> {
+        judge: impl FnOnce(&mut Worker<'_>) -> T,
+    ) -> T {
         let classes = OnceLock::from(self.case.classes_of(&mut calls(task.events), asked.map(|asked| asked.op)));
         let mut alone = Worker { asked, ..Worker::new(self.case, &classes, self.config) };
-        let verdict = judge(&mut alone);
+        let judged = judge(&mut alone);
         self.forgotten += alone.states();
-        verdict
+        judged
     }
 
     /// Runs one search.
@@ -107,7 +136,13 @@ impl<'a> Worker<'a> {
         let mut automaton = Automaton::new(&mut *core.states, &mut core.steps, classes);
         let found = match &search {
             Search::DepthFirst(options) => depth_first::search(&problem, &mut automaton, options, meter),
-            Search::BreadthFirst(options) => breadth_first::search(&problem, &mut automaton, options, meter),
+            Search::BreadthFirst(options) => {
+                let checkpoint = self.asked.map(|asked| {
+                    let level = problem.level_of_call(asked.op).expect("the part contains the operation");
+                    self.checkpoint.get_or_insert(Checkpoint::at(level))
+                });
+                breadth_first::search(&problem, &mut automaton, options, checkpoint, meter)
+            }
         };
         self.verdict(task, &problem, found)
     }
@@ -116,7 +151,7 @@ impl<'a> Worker<'a> {
         let frame = self.case.frame();
         let ids = |ops: Vec<u32>| -> Vec<OpId> { ops.into_iter().map(|op| problem.ids[op as usize]).collect() };
         let returning = |level: u32| problem.ids[problem.returns[level as usize] as usize];
-        let position = |op: OpId| frame.ret(op).expect("an operation that has a level has a return event");
+        let position = |op: OpId| frame.ret(op).expect("the operation has a return event");
         match found {
             Found::Accepted(order) => Verdict::Accepted(Witness::one_by_one(ids(order))),
             Found::Rejected { level, prefix } => {
@@ -142,7 +177,8 @@ impl<'a> Worker<'a> {
 }
 
 impl Config {
-    /// Returns the rules to use, given the algorithm's `own` rules.
+    /// Returns the rules to use: the configured rules, or the algorithm's `own` rules if none are
+    /// configured.
     pub(super) fn rules_or(&self, own: Rules) -> Rules {
         self.rules.unwrap_or(own)
     }

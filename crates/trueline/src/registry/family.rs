@@ -1,4 +1,5 @@
-//! Families: specifications with a notation, which judge histories as files give them.
+//! Families: specifications with a notation for files. A family reads the operations of a history
+//! in this notation, and judges the history.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -33,15 +34,17 @@ pub(super) trait Family: Debug + Send + Sync + 'static {
     /// Returns whether the process that calls an operation matters.
     fn process_matters(&self) -> bool;
 
-    /// Returns the function that decides, given the whole history, how results are read, or `None` if each result can be
-    /// read on its own.
+    /// Returns the function that decides, given the whole history, how results are read. Returns
+    /// `None` if each result can be read on its own.
     fn settle(&self) -> Option<Settle<Self::Spec>>;
 
-    /// Returns the initial number and the function that returns what an operation adds, if the specification counts: a
-    /// history whose sums might overflow is refused.
+    /// For a counter, returns the initial number and the function that returns the number that an
+    /// operation adds; otherwise `None`. These two make it possible to refuse a history whose sums
+    /// might overflow.
     fn adds(&self) -> Option<(i64, Adds<Self::Spec>)>;
 
-    /// Returns whether all operations that do not observe are possible in every state, have one result, and commute.
+    /// Returns whether all operations except observers (see [`Spec::observes`]) are possible in every state, have one
+    /// result, and commute.
     fn commutes(&self) -> bool;
 }
 
@@ -51,10 +54,11 @@ pub(super) trait SyncFamily: Debug + Send + Sync + 'static {
     type Ret: Clone + Eq + Debug + Send + Sync + 'static;
     type Notation: Notation<Op = Self::Op, Ret = Self::Ret>;
 
-    /// Returns the criterion that its histories must satisfy.
+    /// Returns the criterion that histories of this specification must satisfy.
     fn criterion(&self) -> impl Criterion<Op = Self::Op, Ret = Self::Ret>;
 
-    /// Returns the object, if each operation takes effect in one step.
+    /// Returns an object in its initial state, which executes operations; `None` if operations take
+    /// several steps.
     fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
 }
 
@@ -68,25 +72,26 @@ pub(super) type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
 /// The values of a family's standard operations, as [`Numbered`](super::numbered::Numbered) represents them.
 pub(super) type Lent<F> = <<<F as Family>::Spec as Spec>::Value as Lend>::As;
 
-/// Decides how the results of a history are read, from all its operations with their results.
+/// Decides how the results of a history are read, given all its operations with their results.
 pub(super) type Settle<S> = fn(&S, &[(&<S as Spec>::Op, Option<&<S as Spec>::Ret>)]) -> Settled<<S as Spec>::Ret>;
 
 /// Returns the number that an operation adds.
 pub(super) type Adds<S> = fn(&<S as Spec>::Op) -> i64;
 
-/// The function that corrects each result as it was read first; `None` if the results are correct already. An error if
-/// the history cannot be judged.
+/// The outcome of [`Settle`]. `Some` is a function that corrects each result after the result has
+/// been read; `None` means that no correction is needed. An error means that the history cannot be
+/// judged.
 pub(super) type Settled<Ret> = Result<Option<fn(&Ret) -> Ret>, String>;
 
 /// A [`Family`] without its types.
 pub(super) trait AnyFamily: Debug + Send + Sync {
     fn process_matters(&self) -> bool;
     fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_>;
-    /// Reads a history without keeping its records; `None` if that is not possible.
+    /// Reads a history without keeping its records. Returns `None` if that is not possible.
     fn read(&self, _info: &'static SpecInfo, _source: &mut Source<'_>) -> Option<IsRead<'_>> {
         None
     }
-    /// Judges quasi linearizability; `None` if operations wait for each other.
+    /// Judges quasi linearizability. Returns `None` if operations wait for each other.
     fn judge_quasi(
         &self,
         _info: &'static SpecInfo,
@@ -103,7 +108,7 @@ pub(super) trait AnyFamily: Debug + Send + Sync {
     fn is_quasi(&self) -> bool {
         false
     }
-    /// Returns the reason why an operation cannot be read, if it cannot.
+    /// Returns the reason why an operation cannot be read, or `None` if it can be read.
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError>;
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError>;
     fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
@@ -142,7 +147,7 @@ impl<F: SyncFamily> AnyFamily for SyncErased<F> {
     }
 
     fn process_matters(&self) -> bool {
-        // Executions that synchronize may be distinguished by their process.
+        // Specifications of synchronizations may distinguish executions by their process.
         true
     }
 
@@ -204,7 +209,7 @@ impl<F: Family> AnyFamily for F {
     }
 }
 
-/// A history of numbers that is not judged yet.
+/// A history that has been converted to numbers, and has not been judged yet.
 struct ReadNumbers<'f, V> {
     spec: AnyNumbered<'f, V>,
     history: NumberedHistory,
@@ -230,7 +235,7 @@ fn judge_numbered<'f, V: LentValue>(
     judged(Linearizable(spec), show, history, config)
 }
 
-/// Reads a history as the family does, and judges whether it is quasi linearizable.
+/// Reads a history with the notation of the family, and judges whether it is quasi linearizable.
 pub(super) fn judge_quasi<'f, F: Family>(
     family: &'f F,
     info: &'static SpecInfo,

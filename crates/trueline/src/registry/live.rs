@@ -1,4 +1,4 @@
-//! Judges histories while they are being recorded, by name.
+//! Judges histories while they are being recorded, with specifications that are chosen by name.
 
 use super::families::check_sums;
 use super::families::notation::Notation;
@@ -10,7 +10,8 @@ use crate::history::{ProcessId, Record, Value};
 use crate::judge::{Effect, Online, OnlineCall, OnlineLimits, Why};
 use crate::spec::Spec;
 
-/// The specifications whose histories are judged online: their states stay small, at least for each key.
+/// The names of the specifications whose histories are judged online. Their states stay small, or
+/// at least the part of the state that belongs to one key does.
 const ONLINE: &[&str] = &[
     "register",
     "cas-register",
@@ -32,7 +33,7 @@ const ONLINE: &[&str] = &[
 #[derive(Clone, Copy, Debug)]
 #[doc(hidden)]
 pub struct LiveLimits {
-    /// The maximum number of configurations of a key after an event.
+    /// The maximum number of configurations that are kept for a key after an event.
     pub configurations: usize,
     /// The approximate number of bytes that open operations, unknown outcomes and configurations may take.
     pub memory: usize,
@@ -53,18 +54,20 @@ pub struct LiveCall(u32);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum LiveEffect {
-    /// None.
+    /// The event does not change the verdict.
     Nothing,
-    /// The events of one key, or of the object, are not linearizable from this event on.
+    /// From this event on, the events of one key, or of the whole object, are not linearizable.
     Rejected {
         /// The key; `None` if the object is not divided by key.
         key: Option<Value>,
-        /// The results that the operation could have returned, as they are shown, ordered by their text.
+        /// The results that the operation could have returned, as text: shorter texts first, and
+        /// texts of equal length in alphabetical order.
         allowed: Vec<String>,
-        /// Whether there are no others.
+        /// Whether `allowed` lists all results that the operation could have returned.
         are_all: bool,
     },
-    /// The events of one key, or of the object, cannot be decided.
+    /// It cannot be decided whether the events of one key, or of the whole object, are
+    /// linearizable.
     Undecided {
         /// The key; `None` if the object is not divided by key.
         key: Option<Value>,
@@ -104,7 +107,8 @@ impl NamedSpec {
     /// ```
     #[doc(hidden)]
     pub fn live(&self, limits: LiveLimits) -> Option<Live<'_>> {
-        // With the wildcard, a transaction may have had several results, of which only one is computed before its return.
+        // If null is a wildcard, a transaction may have several possible results, but only one of
+        // them is computed before the transaction returns.
         let is_online = ONLINE.contains(&self.info.name) && !(self.nil_wildcard && self.info.name == "multi-register");
         let judge = is_online.then(|| self.family.live(limits)).flatten()?;
         Some(Live { info: self.info, judge })
@@ -112,8 +116,9 @@ impl NamedSpec {
 }
 
 impl Live<'_> {
-    /// Adds a call, which came from this line. Returns `None` if the operation spans keys, but earlier operations of the
-    /// object were judged by key: from then on, the object cannot be judged online.
+    /// Adds a call that was read from this line. Returns `None` if the operation spans several
+    /// keys, although earlier operations of the object were judged by key. From this call on, the
+    /// object cannot be judged online.
     ///
     /// # Errors
     /// Returns an error if the operation is unknown, or has an argument of the wrong type.
@@ -131,7 +136,7 @@ impl Live<'_> {
         self.judge.call(operation.name, object, process, record).map_err(at)
     }
 
-    /// Adds the return of an operation, which came from this line.
+    /// Adds the return of an operation. The return was read from this line.
     ///
     /// # Errors
     /// Returns an error if the result has the wrong type.
@@ -149,12 +154,13 @@ impl Live<'_> {
         self.judge.info(call);
     }
 
-    /// Returns the part that an operation belongs to. Parts are numbered from 0.
+    /// Returns the number of the part that an operation belongs to. A part consists of the
+    /// operations on one key of an object, or on a whole object. Parts are numbered from 0.
     pub fn part(&self, call: LiveCall) -> u32 {
         self.judge.part(call)
     }
 
-    /// Returns the number of parts: the keys of all objects, or the objects.
+    /// Returns the number of parts to which the events so far belong.
     pub fn parts(&self) -> u32 {
         self.judge.parts()
     }
@@ -164,7 +170,8 @@ impl Live<'_> {
         self.judge.key(call)
     }
 
-    /// Gives up on the part of an operation, unless it is already decided. Returns whether it was not.
+    /// Gives up on the part that an operation belongs to, unless the part is already decided.
+    /// Returns `true` if the part was not decided yet.
     pub fn give_up(&mut self, call: LiveCall, why: Why) -> bool {
         self.judge.give_up(call, why)
     }
@@ -203,14 +210,15 @@ struct OpenCall<F: Family> {
     record: Record,
 }
 
-/// The judge of a family.
+/// A [`Live`] judge for the specification of a family.
 pub(super) struct LiveFamily<'f, F: Family> {
     family: &'f F,
     online: Online<'f, F::Spec>,
     open: Vec<Option<OpenCall<F>>>,
     free: Vec<u32>,
     parts: u32,
-    /// The sums of positive and negative numbers that the operations add, if the family counts.
+    /// The sum of the positive numbers that operations have added, and the sum of the negative
+    /// ones. Used only if the specification is a counter.
     sums: (i128, i128),
 }
 
@@ -222,11 +230,11 @@ impl<'f, F: Family> LiveFamily<'f, F> {
     }
 
     fn get(&self, call: LiveCall) -> &OpenCall<F> {
-        self.open[call.0 as usize].as_ref().expect("an operation ends once")
+        self.open[call.0 as usize].as_ref().expect("the operation is open")
     }
 
     fn end(&mut self, call: LiveCall) -> OpenCall<F> {
-        let open = self.open[call.0 as usize].take().expect("an operation ends once");
+        let open = self.open[call.0 as usize].take().expect("the operation is open");
         self.free.push(call.0);
         open
     }
@@ -243,7 +251,8 @@ impl<'f, F: Family> LiveFamily<'f, F> {
             Effect::Undecided(why) => LiveEffect::Undecided { key: self.key_of(op), why },
             Effect::Rejected { allowed, are_all } => {
                 let mut allowed: Vec<String> = allowed.iter().map(F::Notation::show_ret).collect();
-                // As in the evidence of a whole history: shorter ones first, so that numbers ascend.
+                // Sort the results as in the evidence for a whole history: as text, with shorter
+                // texts first. So results that are numbers are in ascending order.
                 allowed.sort_unstable_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
                 allowed.dedup();
                 LiveEffect::Rejected { key: self.key_of(op), allowed, are_all }

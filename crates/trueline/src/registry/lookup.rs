@@ -31,7 +31,8 @@ impl Options {
     }
 }
 
-/// The error if there is no specification with a name, or if it cannot read a history.
+/// The error if no specification has the given name, or if the specification cannot read the
+/// history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedError {
     line: Option<usize>,
@@ -52,7 +53,7 @@ impl NamedError {
         self.line
     }
 
-    /// Returns what is wrong and what to do about it, without the line.
+    /// Returns a description of the problem and of how to solve it, without the number of the line.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -75,10 +76,11 @@ impl From<CodecError> for NamedError {
     }
 }
 
-/// A history that was read for a specification, and is not judged yet.
+/// A history that was read for a specification but has not been judged yet.
 #[doc(hidden)]
 pub trait Unjudged<'a> {
-    /// Returns the number of operations, of those that never returned, and of events.
+    /// Returns the number of operations, the number of operations that never returned, and the
+    /// number of events.
     fn extent(&self) -> (usize, usize, usize);
 
     /// Judges the history.
@@ -88,7 +90,7 @@ pub trait Unjudged<'a> {
     fn judge(self: Box<Self>, config: &Config) -> Result<Box<dyn Judged + 'a>, NamedError>;
 }
 
-/// A history that is not read as one of the specification yet.
+/// A history that has not yet been converted to operations of its specification.
 struct Raw<'a> {
     spec: &'a NamedSpec,
     history: RawHistory,
@@ -106,12 +108,13 @@ impl<'a> Unjudged<'a> for Raw<'a> {
 
 /// Returns the specification with this name and parameter, such as `queue` or `register:0`.
 ///
-/// The initial value of a register is an integer, `true`, `false`, `null`, or text. Text is in double quotes if it
-/// would be read as one of the others without them. `bounded-queue:3` has a capacity of 3, and `semaphore:2` has 2
-/// permits.
+/// The initial value of a register is an integer, `true`, `false`, `null`, or text. Text such as
+/// `5` or `true` must be in double quotes, because it would otherwise be read as a number or a
+/// boolean. `bounded-queue:3` has a capacity of 3, and `semaphore:2` has 2 permits.
 ///
 /// # Errors
-/// Returns an error if there is no specification with this name, or it does not accept the parameter or an option.
+/// Returns an error if no specification has this name, or if the specification does not accept the
+/// parameter or an option.
 pub fn spec(name: &str, options: Options) -> Result<NamedSpec, NamedError> {
     let (base, parameter) = match name.split_once(':') {
         Some((base, parameter)) => (base, Some(parameter)),
@@ -152,13 +155,14 @@ impl NamedSpec {
         &self.name
     }
 
-    /// Returns its entry in the table.
+    /// Returns the entry of the specification in [`SPECS`].
     pub fn info(&self) -> &'static SpecInfo {
         self.info
     }
 
-    /// Returns whether it matters which process calls an operation. Operations must then not be moved to other
-    /// processes, as [`widen`](crate::history::widen) does.
+    /// Returns whether it matters which process calls an operation. If it does,
+    /// [`widen`](crate::history::widen) must not be used, because it moves operations to other
+    /// processes.
     #[doc(hidden)]
     pub fn process_matters(&self) -> bool {
         self.family.process_matters()
@@ -166,7 +170,7 @@ impl NamedSpec {
 
     /// Reads `history` as a history of this specification, and judges it.
     ///
-    /// It takes ownership of the history, so that only one copy of it is in memory while it is judged.
+    /// Takes ownership of the history, so that only one copy of it is in memory while it is judged.
     ///
     /// # Errors
     /// Returns an error if an operation is unknown, or has an argument or a result of the wrong type.
@@ -174,8 +178,9 @@ impl NamedSpec {
         Specification::judge(self, Cow::Owned(history), config)
     }
 
-    /// Reads `history` as a history of this specification, and judges whether it is quasi linearizable with these
-    /// factors; `None` if the operations of the specification wait for each other.
+    /// Reads `history` as a history of this specification, and judges whether it is quasi
+    /// linearizable with these factors. Returns `None` if the operations of the specification wait
+    /// for each other.
     ///
     /// ```
     /// use trueline::history::codec::jsonl;
@@ -235,8 +240,9 @@ impl NamedSpec {
         if faults.is_empty() { self.parts(history).err().into_iter().collect() } else { faults }
     }
 
-    /// Divides the history into parts that can be judged separately. Returns the number of each operation's part, and
-    /// the name of each part, which is empty if there is only one.
+    /// Divides the history into parts that can be judged separately. Returns the number of each
+    /// operation's part, and the name of each part: its object, its key, or both. The name is empty
+    /// for an unnamed object that is not divided by key.
     ///
     /// # Errors
     /// Returns an error if an operation is unknown, or has an argument or a result of the wrong type.
@@ -245,7 +251,8 @@ impl NamedSpec {
         self.family.parts(self.info, history)
     }
 
-    /// Returns whether operations wait for each other, so that [`Judged::progress`] has an answer.
+    /// Returns whether operations wait for each other. If they do, [`Judged::progress`] returns a
+    /// verdict.
     #[doc(hidden)]
     pub fn has_progress(&self) -> bool {
         self.family.has_progress()

@@ -1,8 +1,9 @@
-//! Specifications that are chosen by name. They convert operations from the form that files contain to operations of a
-//! specification, and back.
+//! Specifications that are chosen by name. They convert between the operations in files and the
+//! operations of a specification.
 //!
-//! [`SPECS`] lists the names, and describes the operations of each, with their arguments and results. [`spec`] finds
-//! one by its name, and [`NamedSpec::judge`] reads a [`RawHistory`](crate::history::RawHistory) with it and judges it.
+//! [`SPECS`] lists the names, and describes the operations of each, with their arguments and
+//! results. [`spec`] finds a specification by its name. [`NamedSpec::judge`] reads a
+//! [`RawHistory`](crate::history::RawHistory) with that specification, and judges the history.
 //!
 //! ```
 //! use trueline::history::codec::jsonl;

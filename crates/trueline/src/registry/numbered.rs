@@ -19,12 +19,12 @@ use crate::spec::persistent::Text;
 use crate::spec::state::State;
 use crate::spec::{Initial, Object, Outcomes, Spec, Standard, Subject};
 
-/// A value of standard operations.
+/// A type for the values of [`Standard`] operations.
 pub(super) trait LentValue: Clone + Eq + Hash + Send + Sync + 'static {}
 
 impl<V: Clone + Eq + Hash + Send + Sync + 'static> LentValue for V {}
 
-/// The conversion between the values of a family's standard operations and the values that [`Numbered`] has.
+/// Converts between the values of a family's [`Standard`] operations and the values of [`Numbered`].
 pub(super) trait Lend: 'static {
     /// The type of the values in [`Numbered`].
     type As: LentValue;
@@ -52,7 +52,7 @@ impl Lend for Text {
     }
 }
 
-/// For operations without values.
+/// `()` is the value type of [`Standard`] operations that have no values.
 impl Lend for () {
     type As = Value;
     fn lend(&self) -> &Value {
@@ -63,7 +63,8 @@ impl Lend for () {
     }
 }
 
-/// A family's specification with numbers for types, and the operations and results of one history.
+/// A family's specification whose operations, results and keys are numbers, together with the
+/// operations and results of one history.
 pub(super) trait Numbered<V>:
     Spec<Op = OpNumber, Ret = RetNumber, State = State, Key = u32, Value = V> + Send
 {
@@ -83,10 +84,10 @@ pub(super) trait Numbered<V>:
     fn show_ret(&self, ret: RetNumber) -> String;
 }
 
-/// The specification of some family.
+/// The specification of a family, with the type of the family erased.
 pub(super) type AnyNumbered<'f, V> = Arc<dyn Numbered<V> + 'f>;
 
-/// Returns the specification of a family, without any operations so far.
+/// Returns the specification of a family, initially without any operations.
 pub(super) fn numbered<F: Family>(family: &F) -> Box<dyn Numbered<Lent<F>> + '_> {
     Box::new(Table { family, ops: Items::new(), rets: Items::new(), keys: Mutex::default() })
 }
@@ -97,7 +98,8 @@ pub(super) fn show<'f, V: LentValue>(spec: &AnyNumbered<'f, V>) -> Show<'f, OpNu
     Show::by(move |op| Shown::Record(spec.show_op(*op)), move |ret| same.show_ret(*ret))
 }
 
-/// Numbered items: those that were read with the history, and those that were added while it was judged.
+/// Numbered items: those that were read with the history, and those that were added while the
+/// history was judged.
 struct Items<T> {
     read: Interner<T>,
     later: Mutex<Interner<T>>,
@@ -108,7 +110,8 @@ impl<T: Clone + Eq + Hash> Items<T> {
         Self { read: Interner::default(), later: Mutex::default() }
     }
 
-    /// Returns the item, if it was read with the history.
+    /// Returns the item with this number if it was read with the history, and `None` if it was
+    /// added later.
     fn read(&self, number: u32) -> Option<&T> {
         ((number as usize) < self.read.len()).then(|| &self.read[number])
     }
@@ -133,11 +136,11 @@ impl<T: Clone + Eq + Hash> Items<T> {
     }
 
     fn first_later(&self) -> u32 {
-        u32::try_from(self.read.len()).expect("operations are numbered with 32 bits")
+        u32::try_from(self.read.len()).expect("the number of operations fits in 32 bits")
     }
 }
 
-/// The table of a family.
+/// Implements [`Numbered`] for a family. Contains the operations, results and keys that the numbers stand for.
 struct Table<'f, F: Family> {
     family: &'f F,
     ops: Items<Op<F>>,
@@ -222,8 +225,8 @@ impl<F: Family> Spec for Table<'_, F> {
         outcomes
     }
 
-    /// Returns `None` if there are items that were not read with the history: an object borrows the items that it is
-    /// given, and only those that were read can be borrowed.
+    /// Returns `None` if operations or results were added after the history was read: an object borrows the operations
+    /// and results that it is given, and only those read with the history can be borrowed.
     fn object<'a>(&'a self) -> Option<Object<'a, OpNumber, RetNumber>> {
         if self.ops.has_later() || self.rets.has_later() {
             return None;
@@ -253,8 +256,8 @@ impl<F: Family> Spec for Table<'_, F> {
         self.spec().reaches(state.of(), &self.op(goal), &self.rets.get(result.0))
     }
 
-    /// Returns `None` for operations that [`Spec::restrict`] has made: they are not in the history, so their values
-    /// cannot be borrowed, and they are judged by search.
+    /// Returns `None` for operations that [`Spec::restrict`] has created: such operations are not
+    /// in the history, so their values cannot be borrowed, and the operations are judged by search.
     fn standard<'a>(&'a self, op: &'a OpNumber, recorded: Option<&'a RetNumber>) -> Option<Standard<&'a Lent<F>>> {
         let recorded = match recorded {
             Some(ret) => Some(self.rets.read(ret.0)?),
@@ -307,7 +310,8 @@ impl<F: Family> Spec for Table<'_, F> {
     }
 
     fn heap_size(&self, state: &State) -> usize {
-        // A `State` keeps the state itself on the heap, with two reference counts.
+        // A `State` points to a heap allocation, which holds the typed state and two reference
+        // counts.
         size_of::<<F::Spec as Spec>::State>() + 2 * size_of::<usize>() + self.spec().heap_size(state.of())
     }
 

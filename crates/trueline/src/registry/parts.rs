@@ -26,8 +26,8 @@ pub(super) fn by_object(history: &RawHistory) -> (Vec<usize>, Vec<String>) {
     parts(history, vec![None; history.len()], &|_| String::new())
 }
 
-/// Numbers the parts of a history: by object, and also by key if all operations of the object have one. `name` returns
-/// the name of an operation's key.
+/// Numbers the parts of a history: by object, and also by key if all operations of the object have
+/// a key. `name` returns the name of an operation's key.
 fn parts(history: &RawHistory, keys: Vec<Option<usize>>, name: &dyn Fn(usize) -> String) -> (Vec<usize>, Vec<String>) {
     let mut is_whole = vec![false; history.object_count()];
     for (operation, key) in history.operations().iter().zip(&keys) {

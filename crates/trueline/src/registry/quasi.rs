@@ -16,10 +16,10 @@ use crate::history::{Operation, RawHistory, Record, Value};
 use crate::judge::quasi::{Factors, Semantics};
 use crate::judge::{Config, QuasiLinearizable, judged};
 
-/// The distance by which operations may be out of order.
+/// The number of places by which operations may be out of order.
 ///
-/// A single number applies to all operations as one class. Names with numbers apply to classes: the operations with one
-/// name are one class.
+/// A single number is the factor of one class that contains all operations. With names, the
+/// operations with each name form a class, which has its own factor.
 ///
 /// ```
 /// use trueline::registry::QuasiFactors;
@@ -30,9 +30,10 @@ use crate::judge::{Config, QuasiLinearizable, judged};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuasiFactors {
-    /// All operations are one class.
+    /// All operations form one class, which has this factor.
     Whole(u32),
-    /// The operations with each of these names are a class.
+    /// For each of these names, the operations with this name form a class, which has the given
+    /// factor.
     ByOperation(Vec<(String, u32)>),
 }
 
@@ -55,7 +56,10 @@ pub struct NoFactors(String);
 impl fmt::Display for NoFactors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(text) = self;
-        write!(f, "`{text}` is not a factor; write a number for all operations, such as 2, or enq=0,deq=4")
+        write!(
+            f,
+            "`{text}` is not a factor; write a number for all operations, such as 2, or for each one, such as enq=0,deq=4"
+        )
     }
 }
 
@@ -79,8 +83,8 @@ impl FromStr for QuasiFactors {
 }
 
 impl QuasiFactors {
-    /// Returns the factors by the names of the table, each operation at most once; `None` if all operations are one
-    /// class.
+    /// Returns the factor of each named operation, with the operation's name in the table. Each
+    /// operation occurs at most once. Returns `None` if all operations are one class.
     fn in_table(&self, info: &SpecInfo) -> Result<Option<Vec<(&'static str, u32)>>, NamedError> {
         let Self::ByOperation(factors) = self else { return Ok(None) };
         let mut known: Vec<(&'static str, u32)> = Vec::new();
@@ -89,15 +93,15 @@ impl QuasiFactors {
                 let names = info.operations.iter().map(|operation| operation.name);
                 let hint = match nearest(name, names.clone()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
+                    None => format!("its operations are {}", names.collect::<Vec<_>>().join(", ")),
                 };
                 return Err(NamedError::new(format!(
-                    "`{}` has no operation {name:?}, so it cannot have a factor; {hint}",
+                    "`{}` has no operation {name:?}, so {name:?} cannot have a factor; {hint}",
                     info.name
                 )));
             };
             if known.iter().any(|(other, _)| *other == operation.name) {
-                let message = format!("`{}` has two factors; give one", operation.name);
+                let message = format!("`{}` has two factors; give only one", operation.name);
                 return Err(NamedError::new(message));
             }
             known.push((operation.name, *factor));
@@ -123,7 +127,8 @@ pub(super) fn judge_numbered<'f, V: LentValue>(
     Ok(judged(QuasiLinearizable(spec, semantics), show, history, config))
 }
 
-/// Returns a class for each name; an error if an operation of the history has no factor.
+/// For each operation name, returns the class of the operations with this name, and the factor of
+/// the class. Returns an error if an operation of the history has no factor.
 fn classes<'f, V: LentValue>(
     spec: &AnyNumbered<'f, V>,
     info: &'static SpecInfo,
@@ -135,8 +140,7 @@ fn classes<'f, V: LentValue>(
     if let Some(op) = history.operations().iter().map(|operation| operation.op).find(has_none) {
         let name = name(op);
         let message = format!(
-            "`{name}` has no factor, but is called; add {name}=0, or the number of places by which it may be out of \
-             order"
+            "the history calls `{name}`, which has no factor; add {name}=0, or {name}=N if it may be out of order by N places"
         );
         return Err(NamedError::new(message));
     }
@@ -182,13 +186,15 @@ impl<F: Family> AnyFamily for Quasi<F> {
         AnyFamily::fault(&self.family, info, operation)
     }
 
-    /// Keys are not judged separately: an operation's distance counts all operations of the object.
+    /// Keys are not judged separately: the distance by which an operation is out of order counts
+    /// the operations on all keys of the object.
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
         read_all(&self.family, info, history)?;
         Ok(by_object(history))
     }
 
-    /// Returns the object that executes operations in order, which is always allowed.
+    /// Returns an object that executes operations in order. A quasi-linearizable object may always
+    /// execute operations in order.
     fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
         AnyFamily::object(&self.family)
     }

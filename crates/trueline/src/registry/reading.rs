@@ -10,7 +10,7 @@ use super::table::{SPECS, SpecInfo, nearest};
 use crate::history::codec::{Numbers, Source};
 use crate::history::{Operation, Outcome, ProcessId, RawHistory, Record, Value};
 
-/// Reads a history as the family does.
+/// Reads a history with the notation of the family.
 pub(super) fn read_all<'f, F: Family>(
     family: &'f F,
     info: &SpecInfo,
@@ -30,7 +30,7 @@ fn read_numbered<V: LentValue>(
     spec.settle(numbered).map_err(NamedError::new)
 }
 
-/// Reads a history from a file as the family does, without keeping its records.
+/// Reads a history from a file with the notation of the family, without keeping its records.
 pub(super) fn read_source<'f, F: Family>(
     family: &'f F,
     info: &SpecInfo,
@@ -51,15 +51,17 @@ fn number_source<V: LentValue>(
     spec.settle(history).map_err(NamedError::new)
 }
 
-/// Numbers operations and results by the table of a family.
+/// Numbers operations and results with the [`Numbered`] specification of a family.
 struct TableNumbers<'s, V> {
     spec: &'s mut dyn Numbered<V>,
     info: &'s SpecInfo,
-    /// The operations that were found by name so far. Readers share names, so most names need not be compared.
+    /// A cache of the names that were looked up: the name in a record, and the operation's name in
+    /// the table. Records with the same name share one allocation of the name, so a lookup compares
+    /// only addresses.
     found: Vec<(Arc<str>, &'static str)>,
 }
 
-/// The maximum number of operations that are found by the address of their name.
+/// The maximum number of names in the cache.
 const MOST_FOUND: usize = 16;
 
 impl<V: LentValue> Numbers for TableNumbers<'_, V> {
@@ -84,7 +86,7 @@ impl<V: LentValue> Numbers for TableNumbers<'_, V> {
     }
 }
 
-/// Reads an operation as the family does.
+/// Reads an operation with the notation of the family.
 pub(super) fn read_one<V: LentValue>(
     spec: &mut dyn Numbered<V>,
     info: &SpecInfo,

@@ -1,4 +1,5 @@
-//! The objects themselves, by name: they execute operations as files give them, instead of judging histories.
+//! Sequential objects that are chosen by name. They execute operations in the notation of files, and do not judge
+//! histories.
 
 use std::marker::PhantomData;
 
@@ -27,7 +28,8 @@ impl std::fmt::Debug for NamedObject<'_> {
 }
 
 impl NamedSpec {
-    /// Returns the object in its initial state, which executes operations; `None` if its operations take several steps.
+    /// Returns an object in its initial state, which executes operations; `None` if operations of
+    /// the specification take several steps.
     ///
     /// ```
     /// use trueline::history::{ProcessId, Record, Value};
@@ -50,9 +52,10 @@ impl NamedSpec {
 }
 
 impl NamedObject<'_> {
-    /// Lets one of the `open` operations take effect, or several that synchronize. Returns their positions in `open`
-    /// and their results. The list is empty if all operations are blocked (or if none of the groups that were tried can
-    /// synchronize; not all groups are tried).
+    /// Lets one of the `open` operations take effect, or several that synchronize. Returns their
+    /// positions in `open` and their results. Returns an empty list if all operations are blocked.
+    /// If the operations synchronize, the list may be empty even though a group could synchronize,
+    /// because not all groups are tried.
     ///
     /// # Errors
     /// Returns an error if an operation is unknown, or has an argument of the wrong type.
@@ -108,8 +111,9 @@ impl<F: Family> AnyObject for OneAtATime<'_, F> {
             let process = self.family.process_matters().then_some(process);
             let op = F::Notation::read_op(canonical(info, record), process, record)?;
             let outcomes = self.family.spec().step(&self.state, &op, None);
-            // Files cannot express every result: if a log gave the index 5 to the element 5, it looks as if it had
-            // repeated the element instead of returning an index.
+            // Files cannot express every result. For example, if an append of the element 5 to a
+            // log returns the index 5, the result is read back as the repeated element. Keep only
+            // results that are read back unchanged.
             let said = outcomes.into_iter().filter_map(|(ret, next)| {
                 let value = F::Notation::write_ret(record, &ret);
                 let again = F::Notation::read_ret(record, &op, &value);
@@ -128,7 +132,7 @@ impl<F: Family> AnyObject for OneAtATime<'_, F> {
     }
 }
 
-/// The number of groups that are tried for a synchronization.
+/// The maximum number of random groups that are tried to find one that can synchronize.
 const TRIES: usize = 200;
 
 /// An object whose operations synchronize.
@@ -178,7 +182,7 @@ impl<S: SyncSpec, N: Notation<Op = S::Op, Ret = S::Ret>> AnyObject for Together<
             for (&index, ret) in group.iter().zip(&results) {
                 let value = N::write_ret(open[index].1, ret);
                 let again = N::read_ret(open[index].1, &ops[index], &value)?;
-                debug_assert_eq!(again, *ret, "{value} is not read back as the result that was written");
+                debug_assert_eq!(again, *ret, "{value} is read back as a different result");
                 said.push((index, value));
             }
             self.state = next;
@@ -188,7 +192,7 @@ impl<S: SyncSpec, N: Notation<Op = S::Op, Ret = S::Ret>> AnyObject for Together<
     }
 }
 
-/// Chooses a group of operations, sorted by place.
+/// Chooses a random group of operations, sorted by their `places`.
 fn some_group(arities: &[usize], places: &[u32], choose: Choose<'_>) -> Vec<usize> {
     let arity = arities[choose(arities.len())];
     let mut rest: Vec<usize> = (0..places.len()).collect();
@@ -197,12 +201,12 @@ fn some_group(arities: &[usize], places: &[u32], choose: Choose<'_>) -> Vec<usiz
     group
 }
 
-/// Returns the name in the table of an operation that is known to be there.
+/// Returns the name of an operation in the table. The operation must be in the table.
 fn canonical<'i>(info: &'i SpecInfo, record: &Record) -> &'i str {
     info.operation(&record.f).map_or("", |operation| operation.name)
 }
 
-/// Parses a result as it is shown; null if it is not JSON.
+/// Parses a result from its text; returns null if the text is not JSON.
 pub(super) fn value_of(shown: &str) -> Value {
     fn read(json: serde_json::Value) -> Value {
         match json {

@@ -1,4 +1,4 @@
-//! The names of the specifications, in files and on the command line.
+//! The names of the specifications, and the operations of each.
 
 use super::families::notation::Notation;
 use super::families::sync::CombiningBarrier;
@@ -32,7 +32,8 @@ pub struct SpecInfo {
 pub struct OperationInfo {
     /// The name, such as `enqueue`.
     pub name: &'static str,
-    /// Other names that are accepted. A leading `:` is accepted too, and `_` for `-`.
+    /// Other names that are accepted. Every name may also start with `:`, contain `_` instead of
+    /// `-`, and use upper case.
     pub aliases: &'static [&'static str],
     /// The meaning of the call's `value`.
     pub value: &'static str,
@@ -79,7 +80,7 @@ pub const SPECS: &[SpecInfo] = &[
     SpecInfo::of::<MultiRegister<Value, Value>>(
         "multi-register",
         "registers by key that transactions read and write together; partitioned by key if each transaction uses only \
-         one",
+         one key",
     )
     .parameter("[:init]"),
     SpecInfo::of::<Array<Value>>("array", "registers by index, starting at 0; partitioned by index")
@@ -118,7 +119,7 @@ pub const SPECS: &[SpecInfo] = &[
          [priority element]",
     ),
     SpecInfo::of::<Log<Value>>("log", "a list that is only ever appended to; initially empty"),
-    SpecInfo::of::<Mutex>("mutex", "a lock; `mutex:owned` is released only by the process that acquired it")
+    SpecInfo::of::<Mutex>("mutex", "a lock; `mutex:owned` may be released only by the process that acquired it")
         .parameter("[:owned]"),
     SpecInfo::of::<RwLock>("rwlock", "a lock that several readers or one writer may hold"),
     SpecInfo::of::<Semaphore>(
@@ -155,7 +156,7 @@ pub const SPECS: &[SpecInfo] = &[
     .parameter(":K[:empty]"),
     SpecInfo::of::<Queue<Value>>(
         "displacement-queue",
-        "returns each element at most K places from its place in insertion order",
+        "returns each element at most K places before or after its place in insertion order",
     )
     .parameter(":K"),
     SpecInfo::of::<Stack<Value>>(
@@ -174,46 +175,51 @@ pub const SPECS: &[SpecInfo] = &[
     SpecInfo::of::<Exchanger<Value>>("exchanger", "two threads synchronize and exchange values"),
     SpecInfo::of::<CounterChannel<Value>>(
         "counter-channel",
-        "a send and a receive synchronize, and are numbered from 1",
+        "a send and a receive synchronize; the synchronizations are numbered from 1",
     ),
     SpecInfo::of::<TwoFamilies>(
         "two-families",
         "a member of one family synchronizes with a member of the other, each pair at most once",
     ),
     SpecInfo::of::<OneFamily>("one-family", "two threads synchronize, each pair at most once"),
-    SpecInfo::of::<Abc>("abc", "one operation of each of three kinds synchronize"),
+    SpecInfo::of::<Abc>("abc", "three operations synchronize, one of each kind"),
     SpecInfo::of::<Barrier>("barrier", "N parties synchronize").parameter(":N"),
     SpecInfo::of::<CombiningBarrier>("combining-barrier", "N parties synchronize, and get the sum of their numbers")
         .parameter(":N"),
     SpecInfo::of::<EnrollableBarrier>("enrollable-barrier", "all enrolled parties synchronize"),
-    SpecInfo::of::<TimeoutChannel<Value>>("timeout-channel", "a send and a receive synchronize, or one gives up"),
-    SpecInfo::of::<TimeoutExchanger<Value>>("timeout-exchanger", "two threads exchange values, or one gives up"),
+    SpecInfo::of::<TimeoutChannel<Value>>("timeout-channel", "a send and a receive synchronize, or one times out"),
+    SpecInfo::of::<TimeoutExchanger<Value>>("timeout-exchanger", "two threads exchange values, or one times out"),
     SpecInfo::of::<CloseableChannel<Value>>(
         "closeable-channel",
-        "a send and a receive synchronize until the channel is closed, then each fails",
+        "a send and a receive synchronize; when the channel is closed, each fails",
     ),
     SpecInfo::of::<TerminatingQueue<Value>>(
         "terminating-queue",
-        "a queue whose dequeues wait, unless all N workers wait: then they end together",
+        "a queue whose dequeues wait for an element; when all N workers wait, all their dequeues return null",
     )
     .parameter(":N"),
     SpecInfo::of::<TerminatingQueues<Value>>(
         "terminating-queues",
         "N queues, one for each worker (processes 0 to N-1): a worker whose queue is empty takes from another one, or \
-         waits; if all N wait, they end together",
+         waits; when all N workers wait, all their dequeues return null",
     )
     .parameter(":N"),
     SpecInfo::of::<Broadcast<Value>>("broadcast", "a send and N receives synchronize").parameter(":N"),
-    SpecInfo::of::<Signal>("signal", "a child waits until its parent has seen it and let it go; interval-linearizable"),
+    SpecInfo::of::<Signal>(
+        "signal",
+        "a child raises a signal and waits until its parent lowers it; interval-linearizable",
+    ),
 ];
 
-/// Returns the name in `names` that `name` is probably a misspelling of.
+/// Returns the name in `names` of which `name` is probably a misspelling, or `None` if no name is
+/// similar enough.
 ///
 /// ```
 /// assert_eq!(trueline::registry::nearest("qeuue", ["stack", "queue"].into_iter()), Some("queue"));
 /// ```
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // The table of distances is quadratic, and text this long is not a misspelled name.
+    // The cost of a distance is quadratic in the length of the names. A text of more than 64 bytes
+    // is unlikely to be a misspelled name, so the distances are not computed.
     if name.len() > 64 {
         return None;
     }
@@ -224,7 +230,7 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
         .and_then(|(distance, other)| close_enough(distance).then_some(other))
 }
 
-/// Returns Levenshtein's edit distance, in which swapping two adjacent characters is one edit.
+/// Returns Levenshtein's edit distance, but counts swapping two adjacent characters as one edit.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut before_last: Vec<usize> = Vec::new();
@@ -269,7 +275,7 @@ mod tests {
             names.sort_unstable();
             let count = names.len();
             names.dedup();
-            assert_eq!(names.len(), count, "of {}", spec.name);
+            assert_eq!(names.len(), count, "two operations of {} have the same name", spec.name);
         }
     }
 }

@@ -11,8 +11,8 @@ fn judge(name: &str, text: &str) -> Result<Judgment<String>, NamedError> {
     Ok(spec(name, Options::new())?.judge(history, &Config::new())?.judgment().clone())
 }
 
-/// Writes operations that are called one after another. Each is given by its function and argument (as fields of a
-/// JSON object) and its result.
+/// Writes a history of operations that are called one after another. Each operation consists of its
+/// function and argument, as fields of a JSON object, and of its result.
 fn sequential(operations: &[(&str, &str)]) -> String {
     let mut text = String::new();
     for (index, (call, result)) in operations.iter().enumerate() {
@@ -22,7 +22,7 @@ fn sequential(operations: &[(&str, &str)]) -> String {
     text
 }
 
-/// Returns whether the operations are legal one after another.
+/// Returns whether the operations are legal when they are executed one after another.
 fn legal(name: &str, operations: &[(&str, &str)]) -> bool {
     let judged = judge(name, &sequential(operations)).unwrap_or_else(|error| panic!("{error} in {operations:?}"));
     match &judged.verdict {
@@ -33,7 +33,7 @@ fn legal(name: &str, operations: &[(&str, &str)]) -> bool {
 }
 
 fn fault(name: &str, operations: &[(&str, &str)]) -> String {
-    judge(name, &sequential(operations)).expect_err("it is wrong").to_string()
+    judge(name, &sequential(operations)).expect_err("the operations contain an error").to_string()
 }
 
 #[test]
@@ -41,13 +41,13 @@ fn every_operation_of_the_table_is_read() {
     let values = ["[1,[1,2]]", "1", "[1,2]", r#"["k","v"]"#, r#"[["w",1,2]]"#];
     for info in SPECS {
         let parameter = if info.parameter.starts_with(':') { ":2" } else { "" };
-        let spec = spec(&format!("{}{parameter}", info.name), Options::new()).expect("it is in the table");
+        let spec = spec(&format!("{}{parameter}", info.name), Options::new()).expect("the name is in the table");
         for operation in info.operations {
             for name in operation.aliases.iter().chain([&operation.name]) {
                 for name in [(*name).to_owned(), format!(":{name}"), name.replace('-', "_")] {
                     let read = values.iter().find_map(|value| {
                         let text = format!(r#"{{"process":0,"type":"invoke","f":"{name}","value":{value}}}"#);
-                        let history = jsonl::read(text.as_bytes()).expect("it is well formed");
+                        let history = jsonl::read(text.as_bytes()).expect("the line is well formed");
                         spec.judge(history, &Config::new()).ok()
                     });
                     let shown = read.unwrap_or_else(|| panic!("{name} of {} takes no value", info.name)).history();
@@ -92,11 +92,11 @@ fn multi_registers() {
         let call = format!(r#""f":"txn","value":{bad}"#);
         assert!(fault("multi-register", &[(&call, "null")]).contains("list of reads and writes"), "{bad}");
     }
-    let history = jsonl::read(sequential(&[(both, &found(1, 1))]).as_bytes()).expect("well formed");
-    let spec = spec("multi-register:0", Options::new()).expect("it is in the table");
-    let judged = spec.judge(history, &Config::new()).expect("well typed");
+    let history = jsonl::read(sequential(&[(both, &found(1, 1))]).as_bytes()).expect("the history is well formed");
+    let spec = spec("multi-register:0", Options::new()).expect("the name is in the table");
+    let judged = spec.judge(history, &Config::new()).expect("the history is well typed");
     assert_eq!(judged.history().operations()[0].op.to_string(), r#"txn([["read","x",null],["read","y",null]])"#);
-    assert_eq!(judged.judgment().verdict.evidence().expect("0 and 0").allowed, ["[0,0]"]);
+    assert_eq!(judged.judgment().verdict.evidence().expect("the registers hold 0 and 0").allowed, ["[0,0]"]);
 }
 
 #[test]
@@ -150,10 +150,10 @@ fn nil_wildcard() {
         ("cas-register:5", read, "null", "5"),
         ("multi-register:5", txn, wild_txn, r#"[["r","x",5],["r","y",5]]"#),
     ] {
-        let spec = spec(name, Options::new().nil_wildcard(true)).expect("they have it");
+        let spec = spec(name, Options::new().nil_wildcard(true)).expect("the specification has a wildcard");
         let text = sequential(&[(call, unknown), (call, known)]);
-        let judged = spec.judge(jsonl::read(text.as_bytes()).expect("well formed"), &Config::new());
-        assert!(judged.expect("well typed").judgment().verdict.is_accepted(), "{name}");
+        let judged = spec.judge(jsonl::read(text.as_bytes()).expect("the history is well formed"), &Config::new());
+        assert!(judged.expect("the history is well typed").judgment().verdict.is_accepted(), "{name}");
         assert!(!legal(name, &[(call, unknown)]));
     }
     assert!(spec("queue", Options::new().nil_wildcard(true)).is_err());
@@ -226,11 +226,11 @@ fn containers_with_ends() {
     assert!(legal("log", &[(&b, "5"), (&c, "null"), (&a, "\"a\"")]));
     assert!(!legal("log", &[(&a, "0"), (&append("0"), "0")]));
     assert!(legal("log", &[(&a, "0"), (&c, "null"), (&b, "2")]));
-    assert!(fault("log", &[(read, "null")]).contains("[] for none"));
+    assert!(fault("log", &[(read, "null")]).contains("[] if it is empty"));
     assert!(fault("log", &[(&a, "\"b\"")]).contains("not negative"));
     assert!(fault("log", &[(&a, "false")]).contains("always succeeds"));
-    let judged = judge("log", &sequential(&[(&a, "0"), (read, "[]")])).expect("well typed");
-    assert_eq!(judged.verdict.evidence().expect("it is not empty").allowed, ["[\"a\"]"]);
+    let judged = judge("log", &sequential(&[(&a, "0"), (read, "[]")])).expect("the history is well typed");
+    assert_eq!(judged.verdict.evidence().expect("the log is not empty").allowed, ["[\"a\"]"]);
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn locks() {
     let readers = [(read, "null"), (try_read, "true"), (try_write, "false"), (end_read, "null")];
     assert!(legal("rwlock", &[&readers, &[(end_read, "true"), (write, "true"), (end_write, "null")][..]].concat()));
     assert!(!legal("rwlock", &[&readers, &[(write, "null")][..]].concat()));
-    assert!(fault("rwlock", &[(write, "false")]).contains("rename an operation that may fail to `try-write-lock`"));
+    assert!(fault("rwlock", &[(write, "false")]).contains("if it may fail, rename it to `try-write-lock`"));
     let (acquire, attempt, release) = (r#""f":"acquire""#, r#""f":"try-acquire""#, r#""f":"release""#);
     assert!(legal("semaphore:2", &[(acquire, "null"), (attempt, "true"), (attempt, "false"), (release, "null")]));
     assert!(!legal("semaphore:1", &[(acquire, "null"), (acquire, "null")]));
@@ -259,7 +259,7 @@ fn mutexes() {
     assert!(fault("mutex", &[(acquire, "false")]).contains("log a failed attempt as `fail`"));
     let other_releases = r#"{"process":0,"f":"acquire","call":1,"return":2}
                             {"process":1,"f":"release","call":3,"return":4}"#;
-    let accepts = |name| judge(name, other_releases).expect("well typed").verdict.is_accepted();
+    let accepts = |name| judge(name, other_releases).expect("the history is well typed").verdict.is_accepted();
     assert!(accepts("mutex"));
     assert!(!accepts("mutex:owned"));
 }
@@ -273,7 +273,7 @@ fn maps() {
         "map",
         &[(r#""f":"put","value":["k",1]"#, "null"), (r#""f":"read","value":["k",null]"#, "[\"k\",1]")]
     ));
-    // The call did not give its key in a pair, so a pair as its result is a value.
+    // The call has its key in the field `key`, not in a pair, so the pair in the result is a value.
     assert!(!legal("map", &[(r#""f":"put","value":["k",1]"#, "null"), (get, "[\"k\",1]")]));
     assert!(legal("map", &[(r#""f":"put","key":"k","value":["k",1]"#, "null"), (get, "[\"k\",1]")]));
     let absent = r#""f":"cas","key":"k","value":[null,1]"#;
@@ -302,16 +302,16 @@ fn maps() {
 
 #[test]
 fn names_that_are_wrong_get_a_hint() {
-    let error = |name| spec(name, Options::new()).expect_err("there is no such thing").to_string();
+    let error = |name| spec(name, Options::new()).expect_err("the name is invalid").to_string();
     assert!(error("quee").contains("did you mean `queue`?"));
     assert!(error("flux-capacitor").contains("there are register, cas-register,"));
     assert!(error("queue:3").contains("takes no parameter"));
     assert!(error("mutex:mine").contains("write mutex or mutex:owned"));
     assert!(error("register:").contains("initial value is missing"));
     assert!(error("queue:3").contains("bounded-queue:N"));
-    assert!(error("bounded-queue").contains("needs its capacity; write bounded-queue:3"));
+    assert!(error("bounded-queue").contains("needs its capacity; for example, write bounded-queue:3"));
     assert!(error("bounded-queue:0").contains("number that is at least 1"));
-    assert!(error("semaphore").contains("needs its number of permits; write semaphore:3"));
+    assert!(error("semaphore").contains("needs its number of permits; for example, write semaphore:3"));
     assert!(error("semaphore:-1").contains("number that is at least 0, not `-1`"));
     assert!(error("counter:many").contains("write counter or counter:5"));
     assert!(error("deque:3").contains("takes no parameter"));
@@ -328,7 +328,7 @@ fn a_fault_of_a_result_names_the_line_of_the_return() {
     let text = r#"{"process":0,"type":"invoke","f":"add","value":1}
                   {"process":1,"type":"invoke","f":"add","value":1}
                   {"process":0,"type":"ok","f":"add","value":5}"#;
-    assert_eq!(judge("set", text).expect_err("5 is no boolean").line(), Some(3));
+    assert_eq!(judge("set", text).expect_err("5 is not a boolean").line(), Some(3));
 }
 
 #[test]
@@ -339,9 +339,10 @@ fn named_things_can_be_sent_to_other_threads() {
     check::<NamedError>();
 }
 
-/// Judges a file that is read for the specification, without keeping its records, and one that is read first.
+/// Judges a file in two ways. First, the file is read for the specification, without keeping its
+/// records. Then, the file is read into records, which are judged.
 fn both_ways(name: &str, text: &str) -> [Result<String, String>; 2] {
-    let spec = spec(name, Options::new()).expect("it is in the table");
+    let spec = spec(name, Options::new()).expect("the name is in the table");
     let shown = |judged: Box<dyn Judged + '_>| {
         format!("{:?} {:?} {:?}", judged.history(), judged.judgment().verdict, judged.history().annotations())
     };
@@ -395,7 +396,7 @@ fn a_history_is_the_same_if_its_records_are_not_kept() {
 "#,
     ];
     let mut random = crate::drive::Random::new(5);
-    // Words that make lines unusual, operations unknown, and arguments and results wrong.
+    // Words that make lines malformed, operations unknown, or arguments and results invalid.
     let words =
         ["get", "put", "null", "1", "\"x\"", "[1]", "size", "pop", "fail", "info", "ok", "10", "20", "{", "true"];
     let (mut good, mut bad) = (0, 0);
@@ -423,7 +424,8 @@ fn a_history_is_the_same_if_its_records_are_not_kept() {
 #[test]
 fn the_fault_of_the_first_operation_counts() {
     for (text, expected) in [
-        // The result on line 3 is wrong, but the operation of line 1 is the first.
+        // The result on line 3 is invalid, too, but the operation of line 1 is the first one with
+        // an error.
         (
             "{\"process\":0,\"type\":\"invoke\",\"f\":\"pop\"}\n{\"process\":1,\"type\":\"invoke\",\"f\":\"size\"}\n\
              {\"process\":1,\"type\":\"ok\",\"value\":\"x\"}\n{\"process\":0,\"type\":\"ok\"}",
@@ -435,14 +437,15 @@ fn the_fault_of_the_first_operation_counts() {
              {\"process\":1,\"type\":\"ok\",\"value\":\"x\"}\n{\"process\":0,\"type\":\"fail\"}",
             "line 3: ",
         ),
-        // An error in the file goes before all others.
+        // An error in the format of the file takes precedence over errors in operations.
         ("{\"process\":0,\"type\":\"invoke\",\"f\":\"pop\"}\n{\"process\":0", "line 2: the file ends"),
         (
             "{\"process\":0,\"type\":\"invoke\",\"f\":\"pop\"}\n{\"process\":0,\"type\":\"ok\"}\n\
              {\"process\":0,\"type\":\"invoke\",\"f\":\"get\",\"key\":1}\n{\"process\":0,\"type\":\"ok\",\"f\":\"put\"}",
             "line 4: process 0 returns from `put`",
         ),
-        // Whole operations are ordered by their calls.
+        // If each line contains both the call and the return of an operation, the operations are in
+        // the order of their calls.
         (
             "{\"process\":0,\"f\":\"pop\",\"call\":2,\"return\":3}\n{\"process\":1,\"f\":\"push\",\"call\":1,\"return\":3}\n\
              {\"process\":2,\"f\":\"peek\",\"call\":1,\"return\":1}",
@@ -451,7 +454,7 @@ fn the_fault_of_the_first_operation_counts() {
     ] {
         let [direct, kept] = both_ways("map", text);
         assert_eq!(direct, kept);
-        let fault = direct.expect_err("something is wrong");
+        let fault = direct.expect_err("the file contains an error");
         assert!(fault.starts_with(expected), "{fault}");
     }
 }

@@ -1,7 +1,8 @@
-//! Assembles everything to print and to draw about a judged history, in one place.
+//! Assembles everything that is printed or drawn about a judged history.
 //!
-//! [`assemble`] asks a [`Judged`] history for the parts that are [`Wanted`]: always the verdict; the core, an
-//! explanation and a picture on request. The command line, failing tests and the assertions all show its result.
+//! [`assemble`] builds a report on a [`Judged`] history from the parts that are [`Wanted`]. The report always contains
+//! the verdict; the core, an explanation and a picture are optional. The command line, failing tests and the assertions
+//! all show the result of `assemble`.
 //!
 //! ```
 //! # #[cfg(feature = "named")] {
@@ -36,12 +37,14 @@ use crate::verdict::{Core, ProgressVerdict, Witness};
 use crate::view::timeline::Label;
 use crate::view::{Finding, Report, Timeline, prose};
 
-/// The number of operations from which the operations shown in an excerpt are chosen.
+/// The approximate maximum number of operations in an excerpt, which shows operations near the
+/// problem.
 const EXCERPT: usize = 256;
-/// Longer linearizations are not replayed for an excerpt, because replaying would take longer than finding them.
+/// The maximum length of a linearization that is replayed for an excerpt. Replaying a longer
+/// linearization would take more time than searching for it.
 const MOST_REPLAYED: usize = 200_000;
 
-/// The requested parts of a report besides the verdict. By default, there are none.
+/// The requested parts of a report besides the verdict. By default, no part is requested.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// The limits for finding the core of a rejected history. The core is searched for only if limits are given, and if
@@ -59,12 +62,12 @@ pub struct Wanted {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Words {
-    /// None. The report then has no core either.
+    /// No verdict is explained. The report then has no core either.
     #[default]
     None,
-    /// Rejections.
+    /// Rejections are explained.
     Rejections,
-    /// Rejections, stuck operations, and accepted histories.
+    /// Rejections, stuck operations, and accepted histories are explained.
     All,
 }
 
@@ -72,12 +75,12 @@ pub enum Words {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Picture {
-    /// No part: nothing is drawn.
+    /// Nothing is drawn.
     #[default]
     None,
-    /// The operations near the problem, if there is one.
+    /// The operations near the problem are drawn, if there is a problem.
     Excerpt,
-    /// All operations.
+    /// All operations are drawn.
     Everything,
 }
 
@@ -95,8 +98,8 @@ pub struct Assembled {
     pub progress: Option<ProgressVerdict<String>>,
 }
 
-/// Returns the report with the verdict alone, to which [`assemble`] adds. It takes little time and memory, even for a
-/// long history.
+/// Returns a report that contains only the verdict; [`assemble`] adds the other parts. Building
+/// this report takes little time and memory, even for a long history.
 #[doc(hidden)]
 pub fn plain(file: &str, spec: &str, judged: &dyn Judged) -> Report {
     let sizes = (judged.operations(), judged.pending());
@@ -127,7 +130,7 @@ pub fn assemble(file: &str, spec: &str, judged: &dyn Judged, wanted: &Wanted) ->
         report = report.with_explanation(sentences);
     }
     let has_problem = matches!(report.finding, Finding::Rejected(_) | Finding::Stuck(_));
-    // A complete picture explains a problem even if the printed report does not.
+    // A picture of the complete history explains a problem even if the printed report does not.
     let lacks_why = *picture == Picture::Everything && has_problem && report.explanation.is_empty();
     let why = lacks_why.then(|| explained(&report.finding, Words::All));
     let core = argued.map(|(core, _)| core);
@@ -143,7 +146,7 @@ pub fn assemble(file: &str, spec: &str, judged: &dyn Judged, wanted: &Wanted) ->
     Assembled { report, timeline, core, progress }
 }
 
-/// Explains the verdict, one string for each sentence.
+/// Returns an explanation of the verdict, with one string for each sentence.
 fn explain(
     finding: &Finding,
     judged: &dyn Judged,
@@ -167,7 +170,8 @@ fn explain(
                     None => prose::tell_evidence(history, evidence),
                 };
             }
-            // The time of the core, or of the refused operation alone.
+            // List the annotations, starting at the first call of the core or, if there is no core,
+            // at the call of the refused operation.
             let ops = argued.map_or_else(Vec::new, |(core, _)| core.shown());
             let calls = ops.iter().chain([&evidence.refused]).map(|op| history[*op].call_position());
             let from = calls.min().unwrap_or(evidence.event);
@@ -184,7 +188,8 @@ fn explain(
     }
 }
 
-/// Draws the timeline, without the names and the reason from the report.
+/// Draws the timeline, but without the parts that the caller adds from the report, such as the
+/// names and the reason.
 fn draw(
     judged: &dyn Judged,
     history: &History<Shown, String>,

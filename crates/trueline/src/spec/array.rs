@@ -8,13 +8,14 @@ use super::{Initial, Spec, Standard, Steps, Subject, blocked, outcome};
 
 /// An unbounded array of values `V`.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
 /// | `Read(i)` | `Value`, the current value at `i` | always |
 /// | `Write(i, v)` | `Done` | never |
 ///
-/// The key of an operation is its index. A state contains the values that differ from the initial one, and takes the
-/// memory that its last update copied, see [`Trie::heap_size`].
+/// The key of an operation is its index. A state contains the values that differ from the initial
+/// value. A new state allocates only the nodes on the path to the changed entry; see
+/// [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Array, ArrayOp, ArrayRet, Spec};
@@ -54,9 +55,9 @@ pub enum ArrayRet<V> {
     Done,
 }
 
-/// Returns the map of values that differ from the initial one, after a write.
+/// Returns the state after a write: the map of the values that differ from the initial value.
 ///
-/// An initial value is never stored, because registers with the same values must be equal maps.
+/// The initial value is never stored, so that states with the same values are equal maps.
 pub(super) fn written<K, V>(state: &Trie<K, V>, initial: &V, key: &K, value: &V) -> Trie<K, V>
 where
     K: Clone + Eq + Hash,
@@ -93,7 +94,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
     }
 
     fn subject(&self, op: &ArrayOp<V>, recorded: Option<&ArrayRet<V>>) -> Subject {
-        // Each index is a register, whose values can be removed one by one.
+        // Each index is a register, and the operations on each of its values can be removed
+        // separately.
         match (op, recorded) {
             (ArrayOp::Write(index, value), _) | (ArrayOp::Read(index), Some(ArrayRet::Value(value))) => {
                 Subject::of(&(index, value))

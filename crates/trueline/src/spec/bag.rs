@@ -10,19 +10,20 @@ use super::{Spec, Standard, Steps, Subject, blocked, outcome};
 
 pub use super::container::ContainerRet as BagRet;
 
-/// A bag of values `V`, initially empty: a *nondeterministic* object, the specification of a pool.
+/// A bag of values `V`, initially empty: a *nondeterministic* object, which can specify a pool.
 ///
-/// | operation | result | key | observes |
+/// | operation | result | key | leaves the state unchanged |
 /// |---|---|---|---|
 /// | `Add(v)` | `Done` | `v` | never |
 /// | `RemoveAny` | `Value`, the value that was removed | that value, if known | if `Value(None)` |
 ///
 /// `RemoveAny` removes any one value, and returns `Value(None)` if and only if the bag was empty. It has one outcome
-/// for each *distinct* value; with a recorded result, only that one is computed.
+/// for each *distinct* value; with a recorded result, only the outcome with this result is computed.
 ///
-/// The key of an operation is the value that it adds or removes, if that is known. A `RemoveAny` that found the bag
-/// empty depends on all values, and has no key. A state contains the count of each value, and takes the memory that its
-/// last update copied, see [`Trie::heap_size`].
+/// The key of an operation is the value that it adds or removes, if that is known. A `RemoveAny`
+/// that found the bag empty depends on all values, and has no key. A state contains the count of
+/// each value. A new state allocates only the nodes on the path to the changed entry; see
+/// [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Bag, BagOp, BagRet, Spec};
@@ -65,7 +66,7 @@ pub(super) fn describe_counts<V: Debug>(state: &Trie<V, u32>) -> String {
 
 /// Returns the bag without one instance of a value, which it contains `count` times.
 pub(super) fn without_one<V: Clone + Eq + Hash>(state: &Trie<V, u32>, value: &V, count: u32) -> Trie<V, u32> {
-    // No count is ever 0: equal bags must be equal maps.
+    // A count of 0 is never stored, so that equal bags are equal maps.
     if count > 1 { state.insert(value.clone(), count - 1) } else { state.remove(value) }
 }
 
@@ -102,12 +103,13 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
     }
 
     fn subject(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> Subject {
-        // A bag that was empty is still empty with fewer values.
+        // An empty bag stays empty if all operations on some of the values are removed from the
+        // history.
         op.does().subject(recorded)
     }
 
     fn leads_to(&self, _op: &BagOp<V>, recorded: &BagRet<V>) -> Option<Trie<V, u32>> {
-        // After any operation that found the bag empty, it is empty.
+        // An operation that found the bag empty leaves the bag empty.
         recorded.is_empty().then(Trie::new)
     }
 

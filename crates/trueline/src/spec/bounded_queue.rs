@@ -11,15 +11,16 @@ pub use super::queue::QueueOp as BoundedQueueOp;
 
 /// A first-in-first-out queue of values `V` with a fixed capacity, initially empty.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
-/// | `Enqueue(v)` | `Accepted`: there was room, and `v` has been added | if `false` |
+/// | `Enqueue(v)` | `Accepted`: `true` if there was room, and `v` has been added | if `false` |
 /// | `Dequeue` | `Value`, the oldest value, which is removed; `Value(None)` if the queue was empty | if it was empty |
 /// | `Peek` | `Value`, the oldest value; `Value(None)` if the queue is empty | always |
 ///
-/// An enqueue is refused if and only if the queue is full. The result of a dequeue depends on all values, so there are
-/// no keys. A state takes the memory of one list node, see [`Chain::heap_size`]. It is formatted from the oldest value
-/// to the newest. Each step costs as much as in a [`Queue`](super::Queue).
+/// An enqueue is refused if and only if the queue is full. The result of a dequeue depends on all
+/// values, so there are no keys. A new state allocates at most one list node; see
+/// [`Chain::heap_size`]. States are formatted from the oldest value to the newest. Each step costs
+/// as much as in a [`Queue`](super::Queue).
 ///
 /// ```
 /// use trueline::spec::{BoundedQueue, BoundedQueueOp, BoundedQueueRet, Spec};
@@ -82,8 +83,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for BoundedQueue<V> {
     }
 
     fn subject(&self, op: &BoundedQueueOp<V>, recorded: Option<&BoundedQueueRet<V>>) -> Subject {
-        // The reasoning is the same as for `Queue`. With fewer values there is more room, so only a refused enqueue may
-        // become illegal.
+        // Operations on some values can be removed for the same reason as in `Queue`. With fewer
+        // values there is more room, so only a refused enqueue may become illegal.
         match (op, recorded) {
             (BoundedQueueOp::Enqueue(_), Some(BoundedQueueRet::Accepted(false))) => Subject::All,
             (BoundedQueueOp::Enqueue(value), _) => Subject::of(value),
@@ -93,7 +94,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for BoundedQueue<V> {
     }
 
     fn leads_to(&self, _op: &BoundedQueueOp<V>, recorded: &BoundedQueueRet<V>) -> Option<Chain<V>> {
-        // After any operation that found the queue empty, it is empty.
+        // An operation that found the queue empty leaves the queue empty.
         (*recorded == BoundedQueueRet::Value(None)).then(Chain::new)
     }
 

@@ -7,14 +7,15 @@ use super::{Initial, Spec, Standard, Steps, Subject, blocked, outcome};
 
 /// A register with values `V` and compare-and-set.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
 /// | `Read` | `Value`, the current value | always |
 /// | `Write(v)` | `Done` | never |
-/// | `Cas { expected, new }` | `Swapped`: the value was `expected` | if `false`; always if `expected` is `new` |
+/// | `Cas { expected, new }` | `Swapped`: `true` if the value was `expected` | if `false`; always if `expected` is `new` |
 ///
-/// `Cas` replaces the value by `new` if it is `expected`, and fails, with `Swapped(false)`, if and only if it is not.
-/// A register is one object without keys. A state is a value, whose own heap memory is not counted.
+/// `Cas` replaces the value by `new` if the value is `expected`. Otherwise it fails, and returns
+/// `Swapped(false)`. It does not fail for any other reason. A register is one object without keys.
+/// A state is a value. The heap memory of the value itself is not counted.
 ///
 /// ```
 /// use trueline::spec::{CasRegister, CasRegisterOp, CasRegisterRet, Spec};
@@ -38,11 +39,11 @@ impl<V> CasRegister<V> {
         Self { initial, nil: None }
     }
 
-    /// Makes a read whose recorded result is `nil` match any value of the register: some logs write it for a read whose
-    /// result is unknown.
+    /// Makes a read whose recorded result is `nil` match any value of the register: some logs write `nil` for a read
+    /// whose result is unknown.
     ///
-    /// Such a read contains no information about the state, but still leaves it unchanged: it observes, as every read
-    /// does.
+    /// Such a read gives no information about the state. But like every read, it
+    /// [observes](Spec::observes): it leaves the state unchanged.
     ///
     /// ```
     /// use trueline::spec::{CasRegister, CasRegisterOp, CasRegisterRet, Spec};
@@ -123,8 +124,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
     }
 
     fn subject(&self, op: &CasRegisterOp<V>, recorded: Option<&CasRegisterRet<V>>) -> Subject {
-        // The reasoning is the same as for `Register`; but a compare-and-set depends on two values, and if it failed,
-        // on all values except `expected`.
+        // Operations on some values can be removed for the same reason as in `Register`. But a
+        // compare-and-set depends on two values, or, if it failed, on all values except `expected`.
         match (op, recorded) {
             (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) if self.nil.as_ref() == Some(value) => {
                 Subject::Free
@@ -151,7 +152,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
         match op {
             CasRegisterOp::Read => true,
             CasRegisterOp::Write(_) => false,
-            // If the expected value is the new one, success leaves the state unchanged, too.
+            // If `expected` equals `new`, a successful compare-and-set leaves the state unchanged,
+            // too.
             CasRegisterOp::Cas { expected, new } => {
                 expected == new || recorded == Some(&CasRegisterRet::Swapped(false))
             }
@@ -168,7 +170,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
                 Standard::Read(value)
             }
             (CasRegisterOp::Write(value), None | Some(CasRegisterRet::Done)) => Standard::Write(value),
-            // A pending compare-and-set can be treated as successful: if it failed, it would only have observed.
+            // A pending compare-and-set can be treated as successful. One that fails leaves the
+            // state unchanged, so it can be left out if it is pending.
             (CasRegisterOp::Cas { expected, new }, None | Some(CasRegisterRet::Swapped(true))) => {
                 Standard::Exchange { old: Some(expected), new }
             }

@@ -1,4 +1,4 @@
-//! The common parts of containers, in which an operation adds a value, removes one, or reads one.
+//! The code that containers share. Each operation on a container adds, removes or reads a value.
 
 use std::hash::Hash;
 
@@ -46,9 +46,9 @@ impl<'a, V: Hash> Does<'a, V> {
 
     /// Implements [`Spec::subject`](super::Spec::subject): the subject is the value that the operation adds or returns.
     ///
-    /// This is correct for a container if the value that was next among all values is also next among those that
-    /// remain: removing values does not change the order of the others, and a container that was empty is still empty
-    /// with fewer values.
+    /// This is correct for a container in which removing values does not change the order of the
+    /// others: if the next value is not removed, it is still the next, and an empty container is
+    /// still empty.
     pub(super) fn subject(self, recorded: Option<&ContainerRet<V>>) -> Subject {
         match (self, recorded) {
             (Self::Puts(value), _) => Subject::of(value),
@@ -57,8 +57,8 @@ impl<'a, V: Hash> Does<'a, V> {
         }
     }
 
-    /// Implements [`Spec::standard`](super::Spec::standard); the arguments construct the standard operations that add,
-    /// remove and read a value.
+    /// Implements [`Spec::standard`](super::Spec::standard). The functions `puts`, `takes` and
+    /// `looks` construct the standard operations that add, remove and read a value.
     pub(super) fn standard(
         self,
         recorded: Option<&'a ContainerRet<V>>,

@@ -4,13 +4,13 @@ use super::{Outcomes, Spec, Standard, blocked, outcome};
 
 /// A number that can be added to and read.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
 /// | `Add(n)` | `Done` | if `n` is 0 |
 /// | `Read` | `Value`, the current number | always |
 ///
 /// Additions wrap around at the greatest number, as with atomic integers. A counter is one object without keys. A state
-/// is a number. See [`FetchAdd`](super::FetchAdd) for a counter whose additions return the number before.
+/// is a number. See [`FetchAdd`](super::FetchAdd) for a counter whose additions return the previous number.
 ///
 /// ```
 /// use trueline::spec::{Counter, CounterOp, CounterRet, Spec};

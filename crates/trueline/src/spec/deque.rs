@@ -12,14 +12,14 @@ pub use super::container::ContainerRet as DequeRet;
 
 /// An unbounded double-ended queue of values `V`, initially empty.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
 /// | `PushFront(v)`, `PushBack(v)` | `Done` | never |
 /// | `PopFront`, `PopBack` | `Value`, the value removed at that end; `Value(None)` if it was empty | if it was empty |
 /// | `PeekFront`, `PeekBack` | `Value`, the value at that end; `Value(None)` if it is empty | always |
 ///
-/// The result of a pop depends on all values, so there are no keys. A state takes the memory of one list node, see
-/// [`DoubleEnded::heap_size`]. It is formatted from the front to the back.
+/// The result of a pop depends on all values, so there are no keys. A new state allocates at most
+/// one list node; see [`DoubleEnded::heap_size`]. States are formatted from the front to the back.
 ///
 /// # Complexity
 ///
@@ -105,7 +105,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
     }
 
     fn leads_to(&self, _op: &DequeOp<V>, recorded: &DequeRet<V>) -> Option<DoubleEnded<V>> {
-        // After any operation that found the deque empty, it is empty.
+        // An operation that found the deque empty leaves the deque empty.
         recorded.is_empty().then(DoubleEnded::new)
     }
 

@@ -2,11 +2,11 @@
 
 use super::{Outcomes, Spec, Standard, blocked, outcome};
 
-/// A number with fetch-and-add: an addition returns the number before it.
+/// A number with fetch-and-add: an addition returns the previous number.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
-/// | `FetchAdd(n)` | the number before | if `n` is 0 |
+/// | `FetchAdd(n)` | the previous number | if `n` is 0 |
 /// | `Read` | the current number | always |
 ///
 /// Additions wrap around at the greatest number, as with atomic integers. A counter is one object without keys. A state
@@ -35,7 +35,7 @@ impl FetchAdd {
 /// An operation of a [`FetchAdd`]. Its result is a number.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum FetchAddOp {
-    /// Adds a number, which may be negative, and returns the number before.
+    /// Adds a number, which may be negative, and returns the previous number.
     FetchAdd(i64),
     /// Returns the current number.
     Read,

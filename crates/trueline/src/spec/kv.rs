@@ -1,4 +1,4 @@
-//! Strings by key that can be appended to.
+//! A store of strings by key, which can be appended to.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -11,17 +11,18 @@ use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 /// A store with a string for each key `K`, initially empty: students of MIT's distributed systems course build such a
 /// store, and Porcupine checks its histories.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
 /// | `Get(k)` | `Value`, the current string | always |
 /// | `Put(k, s)` | `Done` | never |
 /// | `Append(k, s)` | `Done` | if `s` is empty |
 ///
-/// A get whose string does not start with the current one cannot be reached until the next put.
+/// Until the next put, a get can return only strings that start with the current one.
 ///
-/// Strings are [`Text`]s: an append does not copy the existing string, and recorded results are compared by hash first.
-/// The key of each operation is its `k`. A state contains the strings that are not empty. It takes the memory that its
-/// last update copied, see [`Trie::heap_size`], and one piece of text.
+/// Strings are [`Text`]s: an append does not copy the existing string, and recorded results are
+/// compared by hash first. The key of each operation is its `k`. A state contains the strings that
+/// are not empty. A new state allocates only one piece of text, and the nodes on the path to the
+/// changed entry; see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Kv, KvOp, KvRet, Spec};
@@ -119,7 +120,8 @@ impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
         matches!(op, KvOp::Get(_))
     }
 
-    /// Appending keeps the start of a string.
+    /// Returns whether appends may turn the current string of the key into the string that the goal
+    /// returned. They cannot if the returned string does not start with the current one.
     fn reaches(&self, state: &Trie<K, Text>, goal: &KvOp<K>, result: &KvRet) -> bool {
         match (goal, result) {
             (KvOp::Get(key), KvRet::Value(text)) => text.may_start_with(state.get(key).unwrap_or(EMPTY)),
@@ -128,7 +130,8 @@ impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
     }
 
     fn heap_size(&self, state: &Trie<K, Text>) -> usize {
-        // All pieces have the same size, so it does not matter which string has the newest one.
+        // An update adds at most one piece of text. Without its bytes, each piece has the same
+        // size, so it does not matter to which string the piece was added.
         state.heap_size() + state.iter().next().map_or(0, |(_, text)| text.heap_size())
     }
 
@@ -196,7 +199,8 @@ mod tests {
     fn a_long_string_costs_no_more_per_append() {
         let (kv, append) = (Kv::new(), Append('k', "0123456789".into()));
         let mut state = kv.initial();
-        // If each append copied the string, this would move about 50 GB and take long.
+        // If each append copied the string, this loop would copy about 50 GB and run for a long
+        // time.
         for _ in 0..100_000 {
             state = kv.step(&state, &append, Some(&Done)).remove(0).1;
         }

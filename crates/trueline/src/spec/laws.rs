@@ -7,12 +7,13 @@ use super::{Outcomes, Spec};
 
 /// Checks a specification in the states of random walks, for all of these operations and results.
 ///
-/// - `step` with a result returns exactly those outcomes of `step` without one that have this result;
+/// - given a recorded result, `step` returns the same outcomes as without a recorded result,
+///   restricted to those with that result;
 /// - no outcome is returned twice;
-/// - an operation that `observes` leaves the state unchanged;
-/// - an operation for which `overwrites` returns `true` does overwrite, see [`check_overwrites`];
-/// - a goal for which `reaches` returns `false` is not reachable, see [`check_reaches`];
-/// - the `object`, if there is one, behaves as `step` does, see [`check_object`].
+/// - an operation for which `observes` returns `true` leaves the state unchanged;
+/// - an operation for which `overwrites` returns `true` does overwrite ([`check_overwrites`]);
+/// - a goal for which `reaches` returns `false` is not reachable ([`check_reaches`]);
+/// - the `object`, if there is one, behaves as `step` does ([`check_object`]).
 pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     check_overwrites(spec, operations, results, seed);
     check_reaches(spec, operations, results, seed);
@@ -26,10 +27,13 @@ pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret],
                 let all = spec.step(&state, operation, None);
                 blocked += usize::from(all.is_empty());
                 for (index, outcome) in all.iter().enumerate() {
-                    assert!(!all[..index].contains(outcome), "{operation:?} gives {outcome:?} twice in {state:?}");
+                    assert!(
+                        !all[..index].contains(outcome),
+                        "in {state:?}, one call of `step` lists the outcome {outcome:?} of {operation:?} twice"
+                    );
                     assert!(
                         results.contains(&outcome.0),
-                        "the results to test with do not include {:?} of {operation:?}",
+                        "`results` must contain {:?}, which {operation:?} returned",
                         outcome.0
                     );
                 }
@@ -46,7 +50,7 @@ pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret],
                         if observes_always || spec.observes(operation, Some(result)) {
                             assert_eq!(
                                 *next, state,
-                                "`observes` is true for {operation:?} -> {result:?}, but it changes the state"
+                                "`observes` is true for {operation:?} -> {result:?}, but the operation changes the state"
                             );
                             observed += 1;
                         }
@@ -67,7 +71,8 @@ pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret],
 /// Checks the promise of `overwrites`: in every state of the walks, the operation with this result has exactly one
 /// outcome, and the next state is always the same. For an operation with a key, the walks use operations with that key.
 ///
-/// If no result is recorded, there may be several outcomes, but at least one, and again a single next state.
+/// If no result is recorded, there must be at least one outcome, and all outcomes must have the
+/// same next state.
 pub(crate) fn check_overwrites<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     let mut random = Random::new(seed);
     for operation in operations {
@@ -84,7 +89,7 @@ pub(crate) fn check_overwrites<S: Spec>(spec: &S, operations: &[S::Op], results:
                     outcomes.retain(|(result, _)| recorded.is_none_or(|recorded| result == recorded));
                     assert!(
                         outcomes.len() == 1 || (recorded.is_none() && !outcomes.is_empty()),
-                        "`overwrites` is true for {operation:?} -> {recorded:?}, but it gives {outcomes:?} in {state:?}"
+                        "`overwrites` is true for {operation:?} -> {recorded:?}, but its outcomes are {outcomes:?} in {state:?}"
                     );
                     for (_, next) in outcomes {
                         let reached = reached.get_or_insert_with(|| next.clone());
@@ -107,9 +112,10 @@ pub(crate) fn check_overwrites<S: Spec>(spec: &S, operations: &[S::Op], results:
     }
 }
 
-/// Checks the promise of `reaches`: if a goal is possible in a state of a walk, then it was reachable from every
-/// earlier state of the walk, back to the last operation of its key that overwrites. If there are goals, some of them
-/// must be unreachable in some state.
+/// Checks the promise of `reaches`. If a goal is possible in a state of a walk, `reaches` must
+/// return `true` in that state, and also in the earlier states of the walk, back to the state after
+/// the last operation that overwrites the goal's key. If there are goals, `reaches` must return
+/// `false` for some goal in some state, because otherwise the check would prove nothing.
 pub(crate) fn check_reaches<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     let mut random = Random::new(seed);
     let (mut goals, mut out_of_reach) = (0, 0);
@@ -134,7 +140,7 @@ pub(crate) fn check_reaches<S: Spec>(spec: &S, operations: &[S::Op], results: &[
                     for before in &states[overwritten.map_or(0, |step| step + 1)..] {
                         assert!(
                             spec.reaches(before, goal, &result),
-                            "`reaches` is false for {goal:?} -> {result:?} from {before:?}, but it is possible in \
+                            "`reaches` is false for {goal:?} -> {result:?} from {before:?}, but the goal is possible in \
                              {state:?}"
                         );
                     }
@@ -153,8 +159,8 @@ pub(crate) fn check_reaches<S: Spec>(spec: &S, operations: &[S::Op], results: &[
     assert!(goals == 0 || out_of_reach > 0, "no goal was ever out of reach, so `reaches` was not tested");
 }
 
-/// Checks that the `object`, if there is one, allows exactly the results that `step` allows, on walks that end at the
-/// first result that is not allowed.
+/// Checks the `object`, if there is one: it must allow exactly the results that `step` allows. The
+/// check uses random walks. Each walk ends at the first result that is not allowed.
 pub(crate) fn check_object<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     let mut random = Random::new(seed);
     let mut answers = [0; 2];
@@ -163,7 +169,7 @@ pub(crate) fn check_object<S: Spec>(spec: &S, operations: &[S::Op], results: &[S
         let mut state = spec.initial();
         for _ in 0..60 {
             let operation = &operations[random.below(operations.len())];
-            // Mostly a result that is allowed, so that some walks are long.
+            // Most of the time, choose an allowed result, so that some walks are long.
             let right = spec.step(&state, operation, None).into_iter().map(|(result, _)| result);
             let mut right = results.iter().filter(|result| right.clone().any(|other| other == **result));
             let any = &results[random.below(results.len())];
@@ -191,8 +197,9 @@ pub(crate) fn check_object<S: Spec>(spec: &S, operations: &[S::Op], results: &[S
     assert!(answers.iter().all(|count| *count > 500), "{answers:?}");
 }
 
-/// Checks that `observes` is complete: if an operation with a result leaves every state of the walks unchanged, it must
-/// return `true`, except for those that the caller excludes. Conversely, it must return `false` if a state changes.
+/// Checks that `observes` is complete. If an operation with a result leaves every state of the
+/// walks unchanged, `observes` must return `true`, unless the caller excludes the operation; if the
+/// operation changes some state, `observes` must return `false`.
 pub(crate) fn check_observers_are_known<S: Spec>(
     spec: &S,
     operations: &[S::Op],
@@ -218,7 +225,7 @@ pub(crate) fn check_observers_are_known<S: Spec>(
     }
     for operation in operations {
         let mut seen = changes.iter().filter(|((other, _), _)| other == operation).peekable();
-        assert!(seen.peek().is_some(), "{operation:?} never happened");
+        assert!(seen.peek().is_some(), "{operation:?} had no outcome in any state that was visited");
         for ((_, result), &changed) in seen {
             if !excepted(operation, result) {
                 assert_eq!(spec.observes(operation, Some(result)), !changed, "{operation:?} -> {result:?}");
@@ -227,8 +234,8 @@ pub(crate) fn check_observers_are_known<S: Spec>(
     }
 }
 
-/// Checks the promise of `key`: a random sequence of operations that all have keys is legal if and only if the part of
-/// each key is legal.
+/// Checks the promise of `key`: a random sequence of operations that all have keys is legal if and
+/// only if, for each key, the operations with that key are legal.
 pub(crate) fn check_keys<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     let mut random = Random::new(seed);
     let (mut legal, mut illegal) = (0, 0);
@@ -238,7 +245,7 @@ pub(crate) fn check_keys<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::
         for _ in 0..1 + random.below(8) {
             let operation = operations[random.below(operations.len())].clone();
             let outcomes = spec.step(&state, &operation, None);
-            // Mostly a result that is allowed, so that some long sequences are legal.
+            // Most of the time, choose an allowed result, so that some long sequences are legal.
             let result = if outcomes.is_empty() || random.below(10) == 0 {
                 results[random.below(results.len())].clone()
             } else {
@@ -292,7 +299,8 @@ pub(crate) fn check_same<S: Spec, T: Spec<Op = S::Op, Ret = S::Ret>>(
     assert!(answers.iter().all(|count| *count > 500), "{answers:?}");
 }
 
-/// Returns whether the operations can have these results one after another.
+/// Returns whether the operations can return these results when they are executed one after
+/// another.
 pub(crate) fn is_legal<S: Spec>(spec: &S, sequence: &[(S::Op, S::Ret)]) -> bool {
     let mut states = vec![spec.initial()];
     for (operation, result) in sequence {
@@ -368,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = ", but it gives ")]
+    #[should_panic(expected = ", but its outcomes are ")]
     fn what_some_states_refuse_does_not_overwrite() {
         check_boast(|op, recorded| matches!((op, recorded), (MapOp::Insert(..), Some(MapRet::Value(None)))));
     }
@@ -407,7 +415,7 @@ mod tests {
         }
     }
 
-    /// A counter whose object answers by a given function of its state and a result.
+    /// A counter with a given implementation of `object`.
     struct Careless(fn(u8, u8) -> bool);
 
     impl Spec for Careless {

@@ -11,18 +11,19 @@ use super::{Outcomes, Spec, Subject, blocked, outcome};
 
 /// An append-only log of values `V`, initially empty.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
-/// | `Append(v)` | `Index`, the number of values before it, or `Done`, if the index is not returned | never |
+/// | `Append(v)` | `Index`, the number of values before `v`; `Done` if the operation does not return it | never |
 /// | `Read` | `Values`, all values, the oldest first | always |
 /// | `Size` | `Size`, the number of values | always |
 ///
-/// A read is out of reach if its values do not start with the current ones; an index or a size is out of reach if it is
-/// less than the current size.
+/// Because a log only grows, the values that a later read returns start with the current values,
+/// and later indices and sizes are at least the current size.
 ///
-/// Some logs return the index of an appended value and some do not, so both results of an append are legal. The result
-/// of a read depends on all values, so there are no keys. The values that a read returned are a [`Chain`], whose hash
-/// is compared first. A state takes the memory of one list node, see [`Chain::heap_size`].
+/// Some logs return the index of an appended value and some do not, so both results of an append
+/// are legal. The result of a read depends on all values, so there are no keys. The values that a
+/// read returned are a [`Chain`], whose hash is compared first. A new state allocates at most one
+/// list node; see [`Chain::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Log, LogOp, LogRet, Spec};
@@ -56,7 +57,7 @@ pub enum LogOp<V> {
 pub enum LogRet<V> {
     /// An append took place.
     Done,
-    /// An append took place, with this many values before it.
+    /// An append took place when the log had this many values.
     Index(usize),
     /// The values that a read returned.
     Values(Chain<V>),
@@ -127,7 +128,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Log<V> {
         gone: &dyn Fn(Subject) -> bool,
     ) -> Option<(LogOp<V>, Option<LogRet<V>>)> {
         match (op, recorded) {
-            // If other values are removed, the index changes.
+            // The index of this value changes if other values are removed.
             (LogOp::Append(_), Some(LogRet::Index(_))) => Some((op.clone(), Some(LogRet::Done))),
             (LogOp::Read, Some(LogRet::Values(values))) => {
                 // A chain iterates from the newest value.
@@ -157,7 +158,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Log<V> {
         !matches!(result, LogRet::Done)
     }
 
-    /// A log only grows.
+    /// Returns whether appends may lead to the goal. A log only grows, so a goal is out of reach if
+    /// its result belongs to a shorter log, or to a log that starts with other values.
     fn reaches(&self, state: &Chain<V>, _goal: &LogOp<V>, result: &LogRet<V>) -> bool {
         match result {
             LogRet::Done => true,

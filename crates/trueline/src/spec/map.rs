@@ -9,25 +9,26 @@ use super::{Spec, Standard, Steps, Subject, blocked, outcome};
 
 /// A map from keys `K` to values `V`, initially empty.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
 /// | `Get(k)` | `Value`, the current value | always |
 /// | `Put(k, v)` | `Done` | never |
 /// | `Append(k, v)` | `Done` | never |
-/// | `Insert(k, v)` | `Value`, the value before the operation | if that was `v` |
-/// | `GetOrInsert(k, v)` | `Value`, the value after the operation, never `None` | if that is not `v` |
-/// | `Cas { key, expected, new }` | `Swapped`: the value was `expected` | if `false`; always if `expected` is `new` |
+/// | `Insert(k, v)` | `Value`, the value before the operation | if the result is `v` |
+/// | `GetOrInsert(k, v)` | `Value`, the value after the operation, never `None` | if the result is not `v` |
+/// | `Cas { key, expected, new }` | `Swapped`: `true` if the value was `expected` | if `false`; always if `expected` is `new` |
 /// | `Delete(k)` | `Done`, whether or not there was a value | never |
-/// | `Remove(k)` | `Value`, the value before the operation | if that was `None` |
+/// | `Remove(k)` | `Value`, the value before the operation | if the result is `None` |
 /// | `Size` | `Size`, the number of keys with values | always |
 /// | `Clear` | `Done` | never |
 ///
-/// `Cas` sets the value to `new` if it is `expected` (`None`: absent), and fails if and only if it is not.
-/// [`Map::appending`] defines the effect of appends; by default, appends are not possible. An append copies the value:
-/// if long strings are appended to, [`Kv`](super::Kv) is faster.
+/// `Cas` sets the value to `new` if the value is `expected` (`None` means absent), and otherwise
+/// fails. It does not fail for any other reason. [`Map::appending`] defines the effect of appends;
+/// by default, appends are not possible. An append copies the value, so [`Kv`](super::Kv) is faster
+/// for appending to long strings.
 ///
-/// The key of each operation is its `k`; `Size` and `Clear` have no key. A state takes the memory that its last update
-/// copied, see [`Trie::heap_size`].
+/// The key of an operation is its `k` or `key`; `Size` and `Clear` have no key. A new state
+/// allocates only the nodes on the path to the changed entry; see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Map, MapOp, MapRet, Spec};
@@ -51,8 +52,8 @@ impl<K, V> Map<K, V> {
         Self { entries: PhantomData, append: |_, _| None }
     }
 
-    /// Allows appends: `append` returns the new value from the current one (`None`: absent) and the value that is
-    /// appended; `None` if that is not possible.
+    /// Allows appends: `append` takes the current value (`None` if the key is absent) and the value
+    /// to append. It returns the new value, or `None` if the append is not possible.
     ///
     /// ```
     /// use trueline::spec::{Map, MapOp, MapRet, Spec};
@@ -86,13 +87,13 @@ pub enum MapOp<K, V> {
     Append(K, V),
     /// Sets the value of a key, and returns the old one.
     Insert(K, V),
-    /// Sets the value of a key if it has none, and returns the value that it now has.
+    /// Sets the value of a key if the key is absent, and returns the resulting value.
     GetOrInsert(K, V),
-    /// Sets the value of a key if it is as expected.
+    /// Sets the value of a key if the current value is the expected one.
     Cas {
         /// The key.
         key: K,
-        /// The value that the key must have; `None` if it must be absent.
+        /// The value that the key must have; `None` if the key must be absent.
         expected: Option<V>,
         /// The new value.
         new: V,
@@ -191,10 +192,10 @@ where
         match op {
             MapOp::Get(_) | MapOp::Size => true,
             MapOp::Put(..) | MapOp::Append(..) | MapOp::Delete(_) | MapOp::Clear => false,
-            // The value was there before, so it has not changed.
+            // The old value equals the new one, so the state has not changed.
             MapOp::Insert(_, value) => matches!(recorded, Some(MapRet::Value(Some(old))) if old == value),
-            // A different value was returned, so nothing was inserted. If the value is the same, it may have been
-            // inserted now.
+            // If a value other than `value` was returned, nothing was inserted. If `value` was
+            // returned, this operation may have inserted it.
             MapOp::GetOrInsert(_, value) => matches!(recorded, Some(MapRet::Value(Some(found))) if found != value),
             MapOp::Cas { expected, new, .. } => {
                 expected.as_ref() == Some(new) || recorded == Some(&MapRet::Swapped(false))
@@ -204,7 +205,8 @@ where
     }
 
     fn overwrites(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> bool {
-        // A put or delete leaves other keys unchanged, but it has a key, and the state of that key is only its value.
+        // A put or a delete leaves other keys unchanged. Nevertheless, it overwrites: because it
+        // has a key, only the state of that key counts, and that state is the value of the key.
         matches!((op, recorded), (MapOp::Put(..) | MapOp::Delete(_) | MapOp::Clear, None | Some(MapRet::Done)))
     }
 
@@ -242,8 +244,9 @@ where
             (MapOp::GetOrInsert(_, new), Some(MapRet::Value(Some(found)))) if found != new => {
                 Standard::Get(Some(found))
             }
-            // The operation inserted the value itself, unless another operation did. But then the value is inserted
-            // twice, which monitors refuse.
+            // This assumes that the operation inserted the value itself. If another operation
+            // inserted it, two operations insert the same value, and the monitors do not judge such
+            // a history.
             (MapOp::GetOrInsert(_, new), None | Some(MapRet::Value(Some(_)))) => {
                 Standard::Replace { old: Some(None), new: Some(new) }
             }

@@ -4,11 +4,16 @@
 //! checker needs nothing else. All other methods have defaults, and each default is the conservative answer: an
 //! omission costs time, but never changes a verdict.
 //!
-//! If the effect of an operation depends on the thread that calls it (a mutex with owners), `Op` must contain the
-//! caller: for every checker, equal operations are interchangeable.
+//! If the effect of an operation depends on the thread that calls it (a mutex with owners), `Op`
+//! must contain the caller, because checkers treat equal operations as interchangeable.
 //!
-//! The specifications here are those of common objects. Those of keyed stores, arrays and the examples of papers are
-//! available by [name](crate::registry).
+//! This module has the specifications of common objects. The specifications of keyed stores, arrays
+//! and examples from papers are available by [name](crate::registry).
+//!
+//! The documentation of each specification has a table of its operations. The column *leaves the
+//! state unchanged* states for which results [`Spec::observes`] returns `true`. An operation with a
+//! [key](Spec::key) affects only the part of the state that belongs to its key, so that a history
+//! can be judged key by key.
 
 /// Generates `new` and `Default` for a specification without parameters. A derived `Default` would require `Default` of
 /// the values.
@@ -125,8 +130,9 @@ pub fn blocked<Ret, State>() -> Outcomes<Ret, State> {
 
 /// A sequential object that executes operations itself, one after another: see [`Spec::object`].
 ///
-/// It returns whether the operation can have this result next; if it can, the operation has then taken effect. After it
-/// has returned `false`, it is not called again.
+/// The object is a function that takes an operation and its result, and returns whether the
+/// operation can have this result next. If the function returns `true`, the operation has taken
+/// effect. After the function has returned `false`, it is not called again.
 pub type Object<'a, Op, Ret> = Box<dyn FnMut(&'a Op, &'a Ret) -> bool + 'a>;
 
 /// A specification: the sequential object that a concurrent one is compared with.
@@ -158,8 +164,8 @@ pub trait Spec: Sync {
     type Op: Clone + Eq + Hash + Debug + Send + Sync;
     /// The result of an operation.
     type Ret: Clone + Eq + Hash + Debug + Send + Sync;
-    /// A state of the object. States are cloned and compared often: if they grow, use a type
-    /// whose versions share structure, such as those of the crates `imbl` and `rpds`.
+    /// A state of the object. States are cloned and compared often. If they can become large, use a
+    /// type whose versions share structure, such as those of the crates `imbl` and `rpds`.
     type State: Clone + Eq + Hash + Debug + Send + Sync;
     /// The keys by which a history may be partitioned; `()` if it cannot be partitioned.
     type Key: Clone + Eq + Hash + Debug + Send + Sync;
@@ -173,9 +179,9 @@ pub trait Spec: Sync {
 
     /// Returns the possible results of `op` in `state`, each with the state that it leads to.
     ///
-    /// `recorded` is the result of the operation in the history. The implementation may return only the outcomes with
-    /// this result, because others are ignored. If it is `None`, the result is unknown, and all outcomes must be
-    /// returned.
+    /// `recorded` is the result of the operation in the history. The implementation may return only
+    /// the outcomes with this result, because other outcomes are ignored. If `recorded` is `None`,
+    /// the result is unknown, and all outcomes must be returned.
     fn step(
         &self,
         state: &Self::State,
@@ -183,12 +189,14 @@ pub trait Spec: Sync {
         recorded: Option<&Self::Ret>,
     ) -> Outcomes<Self::Ret, Self::State>;
 
-    /// Returns the object in its initial state, if it can execute operations faster than [`step`](Spec::step), because
-    /// it need not keep old states.
+    /// Returns an object in its initial state that executes operations faster than
+    /// [`step`](Spec::step), for example because it does not keep old states. Returns `None` if
+    /// there is no such object.
     ///
-    /// Returning an object is a promise: it returns `true` if and only if `step` has an outcome with this result, and
-    /// then `step` has only one such outcome. Before a checker returns the linearization that it has found, it executes
-    /// the linearization on this object, or by `step` if there is no object.
+    /// Returning an object is a promise: the object returns `true` if and only if `step` has an
+    /// outcome with this result, and `step` never has more than one such outcome. Before a checker
+    /// returns the linearization that it has found, it executes the linearization on this object,
+    /// or by `step` if there is no object.
     ///
     /// ```
     /// use trueline::spec::{Queue, QueueOp, QueueRet, Spec};
@@ -206,8 +214,8 @@ pub trait Spec: Sync {
     /// Returns whether `op` with this result leaves the state unchanged in *every* state in which it can have this
     /// result.
     ///
-    /// If `recorded` is `None`, this must hold for every result. A write that happens to write the current value does
-    /// not observe.
+    /// If `recorded` is `None`, returns whether this holds for every result. A write that happens
+    /// to write the current value does not observe, because it changes other states.
     fn observes(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
         let _ = (op, recorded);
         false
@@ -216,8 +224,8 @@ pub trait Spec: Sync {
     /// Returns whether `op` with this result is possible in *every* state, and always leads to the same next state: a
     /// blind write.
     ///
-    /// If `recorded` is `None`, this must hold for every result. For an operation with a [key](Spec::key), "every
-    /// state" means every state that operations with this key lead to.
+    /// If `recorded` is `None`, returns whether this holds for every result. For an operation with
+    /// a [key](Spec::key), "every state" means every state that operations with this key lead to.
     fn overwrites(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
         let _ = (op, recorded);
         false
@@ -242,10 +250,11 @@ pub trait Spec: Sync {
     /// Returns whether operations that do not [overwrite](Spec::overwrites) may lead from `state` to a state in which
     /// `goal` returns `result`. A search uses this to abandon a branch early.
     ///
-    /// `false` is a promise: no sequence of operations leads there, unless one of them overwrites with its recorded
-    /// result. `true` is always allowed. For a goal with a [key](Spec::key), only operations with that key count, and
-    /// the answer may depend only on their effects on the state. This is called only if `goal` with `result` [is a
-    /// goal](Spec::is_goal).
+    /// Returning `false` is a promise: a sequence of operations leads to such a state only if one
+    /// of the operations overwrites (with its recorded result). Returning `true` is always allowed.
+    /// For a goal with a [key](Spec::key), only operations with that key count, and the answer may
+    /// depend only on their effects on the state. This method is called only if `goal` with
+    /// `result` [is a goal](Spec::is_goal).
     ///
     /// For example, in an append-only log, a read that returned *abc* cannot be reached once the log is *ac*.
     fn reaches(&self, state: &Self::State, goal: &Self::Op, result: &Self::Ret) -> bool {
@@ -253,12 +262,14 @@ pub trait Spec: Sync {
         true
     }
 
-    /// Returns the [standard](Standard) operation that `op` with this result is equivalent to, if there is one. This is
-    /// how histories of a user's own types reach the near-linear monitors.
+    /// Returns the [standard](Standard) operation that `op` with this result is equivalent to, if
+    /// there is one. By this method, histories of a user's own types can be judged by the
+    /// near-linear monitors.
     ///
-    /// Returning standard operations is a promise: if all operations of a history (or of the part with one
-    /// [key](Spec::key)) are standard, then it is linearizable if and only if it is linearizable as a history of the
-    /// standard object with the initial contents [`Spec::standard_initial`]. Other histories are judged by search.
+    /// Returning standard operations is a promise: if all operations of a history (or of the part
+    /// with one [key](Spec::key)) are standard, then the history (or the part) is linearizable if
+    /// and only if it is linearizable as a history of the standard object with the initial contents
+    /// [`Spec::standard_initial`]. Other histories are judged by search.
     ///
     /// ```
     /// use trueline::spec::{Queue, QueueOp, QueueRet, Spec, Standard, Taken};
@@ -272,8 +283,9 @@ pub trait Spec: Sync {
         None
     }
 
-    /// Returns whether operations with different [keys](Spec::key) are standard operations of *one* object (a bag,
-    /// whose keys are its values), not of one object for each key (a set, each value of which is an object of its own).
+    /// Returns whether operations with different [keys](Spec::key) are standard operations of *one*
+    /// object, as for a bag, whose keys are its values. By default, each key is an object of its
+    /// own, as for a set, in which the operations on one value do not affect other values.
     fn standard_spans_keys(&self) -> bool {
         false
     }
@@ -289,22 +301,26 @@ pub trait Spec: Sync {
         Ordering::Equal
     }
 
-    /// Returns the rank of each of these values in the [standard order](Spec::standard_order), starting at 0; values of
-    /// equal priority have equal ranks. A specification whose values can be sorted faster than by `standard_order` may
-    /// override this.
+    /// Returns the rank of each of these values in the [standard order](Spec::standard_order),
+    /// starting at 0; values of equal priority have equal ranks. A specification whose values can
+    /// be sorted faster than by `standard_order` may override this method.
     fn standard_ranks(&self, values: &[&Self::Value]) -> Vec<u32> {
         standard::ranks(values.len(), &|one, other| self.standard_order(values[one], values[other]))
     }
 
-    /// Returns the subject of this operation. [`shrink`](crate::judge::shrink) uses it to remove all operations with
-    /// the same subject from a history at once, which removes most of a history quickly.
+    /// Returns the subject of this operation. [`shrink`](crate::judge::shrink) removes all
+    /// operations with the same subject from a history at once, and so removes most of a history
+    /// quickly.
     ///
-    /// The answer is a promise. Take a legal sequence of operations, none of which has the subject
-    /// [`All`](Subject::All), and any set of subjects. If the operations with these subjects are removed, and all
-    /// others are [restricted](Spec::restrict) to the remaining subjects, then the sequence is still legal. An
-    /// operation without a recorded result is pending. It may have [one](Subject::One) subject only if, for every
-    /// possible result, it has that subject or observes. It may be [free](Subject::Free) only if each possible result
-    /// makes it free or gives it one subject.
+    /// The answer is a promise. Take any set of subjects, and any legal sequence of operations in
+    /// which no operation has the subject [`All`](Subject::All). Remove the operations with these
+    /// subjects, and [restrict](Spec::restrict) the other operations to the remaining subjects. The
+    /// sequence must then be legal, too.
+    ///
+    /// An operation without a recorded result is pending. A pending operation may have
+    /// [one](Subject::One) subject only if, with every possible result, it has that subject or
+    /// observes. A pending operation may be [free](Subject::Free) only if, with every possible
+    /// result, it is free or has one subject.
     ///
     /// By default, the subject of an operation is its [key](Spec::key), and `All` if it has no key.
     #[doc(hidden)]
@@ -312,11 +328,14 @@ pub trait Spec: Sync {
         self.key(op, recorded).map_or(Subject::All, |key| Subject::of(&key))
     }
 
-    /// Returns the rest of an operation, with its recorded result if there is one, after the subjects that are `gone`
-    /// have been removed; `None` if nothing is left. It is not called for an operation whose only subject is gone.
+    /// Removes the subjects for which `gone` returns `true` from an operation, and from its
+    /// recorded result if there is one. Returns the rest of the operation and of the result, or
+    /// `None` if nothing is left. This method is not called for an operation whose only subject has
+    /// been removed.
     ///
-    /// This method is part of the promise of [`subject`](Spec::subject). The rest must observe if the operation did. It
-    /// may be weaker than the operation even if no subject is gone.
+    /// This method is part of the promise of [`subject`](Spec::subject). If the operation
+    /// [observes](Spec::observes), the rest must observe, too. The rest may be weaker than the
+    /// operation (allow more states) even if no subject has been removed.
     #[doc(hidden)]
     fn restrict(
         &self,
@@ -328,11 +347,11 @@ pub trait Spec: Sync {
         Some((op.clone(), recorded.cloned()))
     }
 
-    /// Returns the state after `op` with this result, if it does not depend on the state before.
+    /// Returns the state after `op` with this result, if that state does not depend on the state before.
     ///
-    /// Unlike a [blind write](Spec::overwrites), the operation need not be possible in every state. For an operation
-    /// with a [key](Spec::key), this is the state of its partition. By default, the state is known only for blind
-    /// writes.
+    /// Unlike a [blind write](Spec::overwrites), the operation need not be possible in every state.
+    /// For an operation with a [key](Spec::key), the returned state is that of the key's partition.
+    /// By default, the state is known only for blind writes.
     fn leads_to(&self, op: &Self::Op, recorded: &Self::Ret) -> Option<Self::State> {
         if !self.overwrites(op, Some(recorded)) {
             return None;

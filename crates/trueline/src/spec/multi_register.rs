@@ -11,15 +11,16 @@ use super::{Spec, Steps, Subject, blocked, outcome};
 
 /// A register with values `V` for each key `K`, and transactions that read and write several of them atomically.
 ///
-/// The only operation is a transaction, a list of [`MicroOp`]s that take effect one after another with nothing in
-/// between. Its result consists of the values that its reads returned, in their order. A read sees the earlier writes
-/// of its own transaction.
+/// The only operation is a transaction, a list of [`MicroOp`]s that take effect one after another
+/// with nothing in between. Its result consists of the values that its reads returned, in the order
+/// of the reads. A read sees the earlier writes of its own transaction.
 ///
-/// A transaction *observes* if it writes nothing, or if, for each key that it writes, it first read a value that is
-/// also the last one that it writes. It *overwrites* if it uses only one key, writes it, and no result of its reads
-/// depends on the state before. It has a key if all its accesses use this key.
+/// A transaction *observes* if it leaves every key that it writes unchanged: its first access to
+/// the key is a read, and its last write to the key writes the value of that read. It *overwrites*
+/// if it uses only one key, writes that key, and no result of its reads depends on the state
+/// before. It has a key if all its accesses use this key.
 ///
-/// A state takes the memory that its last update copied, see [`Trie::heap_size`].
+/// A new state allocates only the nodes on the path to the changed entry; see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{MicroOp, MultiRegister, MultiRegisterOp, MultiRegisterRet, Spec};
@@ -105,8 +106,8 @@ impl<K: Eq, V: Eq> MultiRegister<K, V> {
         self.nil.as_ref() == Some(value)
     }
 
-    /// Returns the value of the key before the transaction, if the recorded result contains it: the transaction must
-    /// read the key before it writes it.
+    /// Returns the value of the key before the transaction, if the recorded result contains it.
+    /// This requires that the transaction reads the key before writing it.
     fn found_before<'ret>(
         &self,
         op: &MultiRegisterOp<K, V>,
@@ -182,7 +183,8 @@ where
         let reads = || op.0.iter().zip(&stays).filter(|(access, _)| matches!(access, MicroOp::Read(_)));
         let found = recorded.map(|recorded| {
             if recorded.0.len() != reads().count() {
-                // This result is impossible, and must stay impossible.
+                // This result has the wrong number of values, so it is impossible. Return it
+                // unchanged, so that it stays impossible.
                 return recorded.clone();
             }
             reads().zip(recorded.0.iter()).filter(|((_, stays), _)| **stays).map(|(_, value)| value.clone()).collect()
@@ -204,7 +206,8 @@ where
     }
 
     fn overwrites(&self, op: &MultiRegisterOp<K, V>, recorded: Option<&MultiRegisterRet<V>>) -> bool {
-        // A transaction on several keys leaves other keys unchanged.
+        // A transaction on several keys leaves all other keys unchanged, so the next state depends
+        // on the state before.
         if self.key(op, recorded).is_none() {
             return false;
         }

@@ -11,14 +11,14 @@ use super::{Spec, Standard, Steps, Taken, blocked, outcome};
 /// A multiset of values `V`, initially empty. See [`Bag`](super::Bag) for a multiset from which any value may be
 /// removed.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
 /// | `Add(v)` | `Done` | never |
-/// | `Remove(v)` | `Removed`: `v` was present (and its count is now one less) | if `false` |
+/// | `Remove(v)` | `Removed`: `true` if `v` was present (and its count is now one less) | if `false` |
 /// | `Count(v)` | `Count`, the count of `v` | always |
 ///
-/// The key of each operation is its `v`. A state contains the count of each value, and takes the memory that its last
-/// update copied, see [`Trie::heap_size`].
+/// The key of each operation is its `v`. A state contains the count of each value. A new state
+/// allocates only the nodes on the path to the changed entry; see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Multiset, MultisetOp, MultisetRet, Spec};
@@ -40,7 +40,7 @@ without_parameters!(Multiset<V>, "Creates the specification of a multiset that i
 pub enum MultisetOp<V> {
     /// Adds a value once.
     Add(V),
-    /// Removes a value once, and returns whether it was present.
+    /// Removes one instance of a value, and returns whether the value was present.
     Remove(V),
     /// Returns the count of a value.
     Count(V),
@@ -124,7 +124,9 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Multiset<V> {
     fn standard<'a>(&'a self, op: &'a MultisetOp<V>, recorded: Option<&'a MultisetRet>) -> Option<Standard<&'a V>> {
         Some(match (op, recorded) {
             (MultisetOp::Add(value), None | Some(MultisetRet::Done)) => Standard::Put(value),
-            // The part of one key contains only that value, so "the value is absent" means that the part is empty.
+            // Each key is judged separately, and the part of the multiset that belongs to a key
+            // contains only one distinct value. So "the value is absent" means that the part is
+            // empty.
             (MultisetOp::Remove(value), Some(MultisetRet::Removed(true))) => Standard::Take(Taken::Value(value)),
             (MultisetOp::Remove(_), Some(MultisetRet::Removed(false))) => Standard::Take(Taken::Nothing),
             (MultisetOp::Remove(_), None) => Standard::Take(Taken::Unknown),

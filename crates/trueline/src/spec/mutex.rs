@@ -4,19 +4,19 @@ use super::{Spec, Standard, Steps, blocked, outcome};
 
 /// A lock, initially free: a *partial* object, some of whose operations are impossible in some states.
 ///
-/// | operation | result | possible | observes |
+/// | operation | result | possible | leaves the state unchanged |
 /// |---|---|---|---|
 /// | `Acquire { by }` | `Done` | while the lock is free | never |
-/// | `TryAcquire { by }` | `Taken`: the lock was free | always | if `false` |
-/// | `Release { by }` | `Done` | while the lock is held, and not by a different owner | never |
+/// | `TryAcquire { by }` | `Taken`: `true` if the lock was free | always | if `false` |
+/// | `Release { by }` | `Done` | while the lock is held, except by a different owner | never |
 ///
 /// `by` identifies the caller. With `None`, owners are ignored: any release matches any acquire. If both the acquire
 /// and the release have `Some`, only the owner may release the lock. A lock that was acquired without an owner may be
 /// released by any caller.
 ///
-/// An attempt fails if and only if the lock is held, even if the caller itself holds it: a lock whose attempts may fail
-/// spuriously is a different object. There are no keys. The state is `None` while the lock is free and `Some(by)` while
-/// it is held; it uses no heap.
+/// An attempt fails if and only if the lock is held, even if the caller itself holds it. A lock
+/// whose attempts may fail spuriously needs a different specification. There are no keys. The state
+/// is `None` while the lock is free and `Some(by)` while it is held; it uses no heap.
 ///
 /// ```
 /// use trueline::spec::{LockRet, Mutex, MutexOp, Spec};
@@ -43,17 +43,17 @@ impl Mutex {
 pub enum MutexOp {
     /// Takes the lock.
     Acquire {
-        /// The caller, if it matters.
+        /// The caller; `None` if owners are ignored.
         by: Option<u32>,
     },
     /// Takes the lock, if it is free.
     TryAcquire {
-        /// The caller, if it matters.
+        /// The caller; `None` if owners are ignored.
         by: Option<u32>,
     },
     /// Releases the lock.
     Release {
-        /// The caller, if it matters.
+        /// The caller; `None` if owners are ignored.
         by: Option<u32>,
     },
 }
@@ -61,7 +61,8 @@ pub enum MutexOp {
 /// A result of an operation of a lock: a [`Mutex`], a [`RwLock`](super::RwLock) or a [`Semaphore`](super::Semaphore).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum LockRet {
-    /// An operation that waits until it is possible took place.
+    /// The operation took place. This is the result of operations that wait until they are
+    /// possible.
     Done,
     /// Whether an operation that does not wait succeeded.
     Taken(bool),
@@ -115,7 +116,8 @@ impl Spec for Mutex {
     fn standard<'a>(&'a self, op: &'a MutexOp, recorded: Option<&'a LockRet>) -> Option<Standard<&'a ()>> {
         Some(match (op, recorded) {
             (MutexOp::Acquire { by }, None | Some(LockRet::Done)) => Standard::Lock { by: *by },
-            // A pending attempt can be treated as successful: if it failed, it would only have observed.
+            // A pending attempt can be treated as successful. An attempt that fails leaves the
+            // state unchanged, so it can be left out if it is pending.
             (MutexOp::TryAcquire { by }, None | Some(LockRet::Taken(true))) => Standard::Lock { by: *by },
             (MutexOp::TryAcquire { .. }, Some(LockRet::Taken(false))) => Standard::LockFailed,
             (MutexOp::Release { by }, None | Some(LockRet::Done)) => Standard::Unlock { by: *by },
@@ -168,7 +170,7 @@ mod tests {
         assert!(legal(&[try_acquire(None, true), try_acquire(None, false), release(None), acquire(None)]));
         assert!(!legal(&[try_acquire(None, false)]));
         assert!(!legal(&[acquire(None), try_acquire(None, true)]));
-        assert!(legal(&[acquire(Some(1)), try_acquire(Some(1), false)]), "it is not reentrant");
+        assert!(legal(&[acquire(Some(1)), try_acquire(Some(1), false)]), "the lock is not reentrant");
         assert!(!legal(&[(TryAcquire { by: None }, Done)]));
     }
 

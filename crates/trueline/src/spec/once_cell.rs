@@ -8,13 +8,14 @@ use super::{Spec, Steps, blocked, outcome};
 
 /// A cell for a value `V`, initially empty, that keeps the first value that it is given.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
-/// | `Set(v)` | `Stored`: the cell was empty (and now holds `v`) | if `false` |
+/// | `Set(v)` | `Stored`: `true` if the cell was empty (and now holds `v`) | if `false` |
 /// | `Get` | `Value`, the current value; `Value(None)` if the cell is empty | always |
-/// | `GetOrInit(v)` | `Value`, the value after the operation, never `None` | if that is not `v` |
+/// | `GetOrInit(v)` | `Value`, the value after the operation, never `None` | if the result is not `v` |
 ///
-/// A cell is one object without keys. A state is the value, if there is one, whose own heap memory is not counted.
+/// A cell is one object without keys. A state is the value, if there is one. The heap memory of the
+/// value itself is not counted.
 ///
 /// ```
 /// use trueline::spec::{OnceCell, OnceCellOp, OnceCellRet, Spec};
@@ -33,11 +34,11 @@ without_parameters!(OnceCell<V>, "Creates the specification of a cell that is in
 /// An operation of a [`OnceCell`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum OnceCellOp<V> {
-    /// Stores a value if the cell is empty, and returns whether it was.
+    /// Stores a value if the cell is empty, and returns whether the value was stored.
     Set(V),
     /// Returns the value.
     Get,
-    /// Stores a value if the cell is empty, and returns the value that it then holds.
+    /// Stores a value if the cell is empty, and returns the value that the cell then holds.
     GetOrInit(V),
 }
 
@@ -89,8 +90,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for OnceCell<V> {
         match op {
             OnceCellOp::Set(_) => recorded == Some(&OnceCellRet::Stored(false)),
             OnceCellOp::Get => true,
-            // A different value was returned, so nothing was stored. If the value is the same, it may have been stored
-            // now.
+            // If a different value was returned, nothing was stored. If `value` was returned, this operation may have
+            // stored it.
             OnceCellOp::GetOrInit(value) => {
                 matches!(recorded, Some(OnceCellRet::Value(Some(found))) if found != value)
             }

@@ -15,18 +15,19 @@ pub use super::container::ContainerRet as PriorityQueueRet;
 
 /// An unbounded priority queue of values `V`, initially empty.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
 /// | `Insert(v)` | `Done` | never |
-/// | `DeleteMin` | `Value`, the least value, removed once; `Value(None)` if the queue was empty | if it was empty |
+/// | `DeleteMin` | `Value`, the removed least value; `Value(None)` if the queue was empty | if it was empty |
 /// | `PeekMin` | `Value`, the least value; `Value(None)` if the queue is empty | always |
 ///
 /// Values are ordered by `Ord`, and equal values are not distinguished: it does not matter which of two equal values is
-/// returned. If different values can have equal priorities, let `V` be the pair of priority and value; the value then
-/// decides.
+/// returned. If different values can have equal priorities, let `V` be the pair of priority and value; then values
+/// with equal priorities are ordered, too.
 ///
-/// The result of a `DeleteMin` depends on all values, so there are no keys. A state contains the count of each value,
-/// and takes the memory that its last update copied, see [`Treap::heap_size`]. Each step costs O(log n).
+/// The result of a `DeleteMin` depends on all values, so there are no keys. A state contains the
+/// count of each value. A new state allocates only the nodes on the path to the changed entry; see
+/// [`Treap::heap_size`]. Each step costs O(log n).
 ///
 /// ```
 /// use trueline::spec::{PriorityQueue, PriorityQueueOp, PriorityQueueRet, Spec};
@@ -96,7 +97,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
         }
         let result = PriorityQueueRet::Value(least.map(|(value, _)| value.clone()));
         let next = match (op, least) {
-            // No count is ever 0: equal queues must be equal maps.
+            // A count of 0 is never stored, so that equal queues are equal maps.
             (PriorityQueueOp::DeleteMin, Some((_, 1))) => {
                 state.pop_first().map_or_else(Treap::new, |(_, _, rest)| rest)
             }
@@ -107,7 +108,8 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     }
 
     fn object<'a>(&'a self) -> Option<Object<'a, PriorityQueueOp<V>, PriorityQueueRet<V>>> {
-        // The heap contains copies, because comparing values through references would cause many cache misses.
+        // The binary heap contains copies of the values, because comparing values through
+        // references would cause many cache misses.
         let mut values: BinaryHeap<Reverse<V>> = BinaryHeap::new();
         Some(Box::new(move |op, result| match (op, result) {
             (PriorityQueueOp::Insert(value), PriorityQueueRet::Done) => {
@@ -130,7 +132,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     }
 
     fn leads_to(&self, _op: &PriorityQueueOp<V>, recorded: &PriorityQueueRet<V>) -> Option<Treap<V, u32>> {
-        // After any operation that found the queue empty, it is empty.
+        // An operation that found the queue empty leaves the queue empty.
         recorded.is_empty().then(Treap::new)
     }
 
@@ -156,7 +158,8 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     }
 
     fn standard_ranks(&self, values: &[&V]) -> Vec<u32> {
-        // The copies are adjacent in memory, whereas the values themselves are scattered over the history.
+        // Sort copies of the values: the copies are adjacent in memory, whereas the values
+        // themselves are scattered over the history.
         let mut order: Vec<(V, usize)> = values.iter().map(|value| (*value).clone()).zip(0..).collect();
         order.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         let differs = |place: usize| place > 0 && order[place - 1].0 != order[place].0;

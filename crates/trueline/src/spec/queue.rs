@@ -13,14 +13,15 @@ pub use super::container::ContainerRet as QueueRet;
 
 /// An unbounded first-in-first-out queue of values `V`, initially empty.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
 /// | `Enqueue(v)` | `Done` | never |
 /// | `Dequeue` | `Value`, the oldest value, which is removed; `Value(None)` if the queue was empty | if it was empty |
 /// | `Peek` | `Value`, the oldest value; `Value(None)` if the queue is empty | always |
 ///
-/// The result of a dequeue depends on all values, so there are no keys. A state takes the memory of one list node, see
-/// [`Chain::heap_size`]. It is formatted from the oldest value to the newest.
+/// The result of a dequeue depends on all values, so there are no keys. A new state allocates at
+/// most one list node; see [`Chain::heap_size`]. States are formatted from the oldest value to the
+/// newest.
 ///
 /// # Complexity
 ///
@@ -114,7 +115,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
     }
 
     fn leads_to(&self, _op: &QueueOp<V>, recorded: &QueueRet<V>) -> Option<Chain<V>> {
-        // After any operation that found the queue empty, it is empty.
+        // An operation that found the queue empty leaves the queue empty.
         recorded.is_empty().then(Chain::new)
     }
 

@@ -7,12 +7,13 @@ use super::{Initial, Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// A register with values `V`.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
 /// | `Read` | `Value`, the current value | always |
 /// | `Write(v)` | `Done` | never |
 ///
-/// A register is one object without keys. A state is a value, whose own heap memory is not counted.
+/// A register is one object without keys. A state is a value. The heap memory of the value itself
+/// is not counted.
 ///
 /// ```
 /// use trueline::spec::{Register, RegisterOp, RegisterRet, Spec};
@@ -79,8 +80,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
     }
 
     fn subject(&self, op: &RegisterOp<V>, recorded: Option<&RegisterRet<V>>) -> Subject {
-        // Between a read and the write of its value (or the start) there are only reads. This stays so if the writes of
-        // other values are removed.
+        // The latest write before a read wrote the value of the read (or there is no such write, and the read returns
+        // the initial value). This stays true if the writes of other values are removed.
         match (op, recorded) {
             (RegisterOp::Write(value), _) | (RegisterOp::Read, Some(RegisterRet::Value(value))) => Subject::of(value),
             (RegisterOp::Read, _) => Subject::Free,

@@ -6,17 +6,18 @@ use super::{Outcomes, Spec, Standard, blocked, outcome};
 /// A read-write lock, initially free, that any number of readers or one writer can hold: a *partial* object, like
 /// [`Mutex`](super::Mutex).
 ///
-/// | operation | result | possible | observes |
+/// | operation | result | possible | leaves the state unchanged |
 /// |---|---|---|---|
-/// | `ReadLock` | `Done` | while no writer holds it | never |
-/// | `TryReadLock` | `Taken`: no writer held it | always | if `false` |
-/// | `ReadUnlock` | `Done` | while a reader holds it | never |
+/// | `ReadLock` | `Done` | while no writer holds the lock | never |
+/// | `TryReadLock` | `Taken`: `true` if no writer held the lock | always | if `false` |
+/// | `ReadUnlock` | `Done` | while a reader holds the lock | never |
 /// | `WriteLock` | `Done` | while the lock is free | never |
-/// | `TryWriteLock` | `Taken`: the lock was free | always | if `false` |
-/// | `WriteUnlock` | `Done` | while a writer holds it | never |
+/// | `TryWriteLock` | `Taken`: `true` if the lock was free | always | if `false` |
+/// | `WriteUnlock` | `Done` | while a writer holds the lock | never |
 ///
-/// Owners are ignored. An attempt fails if and only if the lock cannot be taken: a lock whose attempts may fail
-/// spuriously, or because a writer waits, is a different object. There are no keys, and a state uses no heap.
+/// Owners are ignored. An attempt fails if and only if the lock cannot be taken. A lock whose
+/// attempts may fail spuriously, or because a writer waits, needs a different specification. There
+/// are no keys, and a state uses no heap.
 ///
 /// ```
 /// use trueline::spec::{RwLock, RwLockOp, Spec};
@@ -118,7 +119,8 @@ impl Spec for RwLock {
         Some(match (op, recorded) {
             (RwLockOp::ReadLock, None | Some(LockRet::Done)) => Standard::LockShared { by: None },
             (RwLockOp::WriteLock, None | Some(LockRet::Done)) => Standard::Lock { by: None },
-            // A pending attempt can be treated as successful: if it failed, it would only have observed.
+            // A pending attempt can be treated as successful. An attempt that fails leaves the
+            // state unchanged, so it can be left out if it is pending.
             (RwLockOp::TryReadLock, None | Some(LockRet::Taken(true))) => Standard::LockShared { by: None },
             (RwLockOp::TryWriteLock, None | Some(LockRet::Taken(true))) => Standard::Lock { by: None },
             (RwLockOp::ReadUnlock, None | Some(LockRet::Done)) => Standard::UnlockShared { by: None },

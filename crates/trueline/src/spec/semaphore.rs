@@ -5,10 +5,10 @@ use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 
 /// A semaphore with an initial number of permits: a *partial* object, like [`Mutex`](super::Mutex).
 ///
-/// | operation | result | possible | observes |
+/// | operation | result | possible | leaves the state unchanged |
 /// |---|---|---|---|
 /// | `Acquire` | `Done` | while a permit is left | never |
-/// | `TryAcquire` | `Taken`: a permit was left | always | if `false` |
+/// | `TryAcquire` | `Taken`: `true` if a permit was left | always | if `false` |
 /// | `Release` | `Done` | always | never |
 ///
 /// A release adds a permit, whether or not one was acquired before: as Dijkstra defined it, a semaphore has no maximum
@@ -63,7 +63,8 @@ impl Spec for Semaphore {
             (SemaphoreOp::Acquire, left) => (LockRet::Done, left - 1),
             (SemaphoreOp::TryAcquire, 0) => (LockRet::Taken(false), 0),
             (SemaphoreOp::TryAcquire, left) => (LockRet::Taken(true), left - 1),
-            // No history is long enough to distinguish the greatest number from its successor.
+            // No history has enough operations to take the maximum number of permits, so it makes
+            // no difference that the count saturates.
             (SemaphoreOp::Release, left) => (LockRet::Done, left.saturating_add(1)),
         };
         if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next) }
@@ -83,7 +84,8 @@ impl Spec for Semaphore {
     fn standard<'a>(&'a self, op: &'a SemaphoreOp, recorded: Option<&'a LockRet>) -> Option<Standard<&'a ()>> {
         Some(match (op, recorded) {
             (SemaphoreOp::Acquire, None | Some(LockRet::Done)) => Standard::Acquire,
-            // A pending attempt can be treated as successful: if it failed, it would only have observed.
+            // A pending attempt can be treated as successful. An attempt that fails leaves the
+            // state unchanged, so it can be left out if it is pending.
             (SemaphoreOp::TryAcquire, None | Some(LockRet::Taken(true))) => Standard::Acquire,
             (SemaphoreOp::Release, None | Some(LockRet::Done)) => Standard::Release,
             _ => return None,

@@ -12,15 +12,15 @@ use super::{Object, Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// A set of values of type `V`, initially empty.
 ///
-/// | operation | result | key | observes |
+/// | operation | result | key | leaves the state unchanged |
 /// |---|---|---|---|
-/// | `Add(v)` | `Bool`: `v` was absent (and has been added) | `v` | if `false` |
-/// | `Remove(v)` | `Bool`: `v` was present (and has been removed) | `v` | if `false` |
-/// | `Contains(v)` | `Bool`: `v` is present | `v` | always |
+/// | `Add(v)` | `Bool`: `true` if `v` was absent (and has been added) | `v` | if `false` |
+/// | `Remove(v)` | `Bool`: `true` if `v` was present (and has been removed) | `v` | if `false` |
+/// | `Contains(v)` | `Bool`: `true` if `v` is present | `v` | always |
 /// | `Size` | `Size`, the number of elements | none | always |
 /// | `Clear` | `Done` | none | never |
 ///
-/// A state takes the memory that its last update copied, see [`Trie::heap_size`].
+/// A new state allocates only the nodes on the path to the changed entry; see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Set, SetOp, SetRet, Spec};
@@ -158,8 +158,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
 
     fn standard<'a>(&'a self, op: &'a SetOp<V>, recorded: Option<&'a SetRet>) -> Option<Standard<&'a ()>> {
         Some(match (op, recorded) {
-            // A pending operation can be treated as a change: if there was nothing to change, it would only have
-            // observed.
+            // A pending operation can be treated as one that changes the set. An operation that
+            // changes nothing can be left out if it is pending.
             (SetOp::Add(_), None | Some(SetRet::Bool(true))) => Standard::Flip(true),
             (SetOp::Remove(_), None | Some(SetRet::Bool(true))) => Standard::Flip(false),
             (SetOp::Add(_), Some(SetRet::Bool(false))) => Standard::Sees(true),
@@ -172,8 +172,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
 
 /// The values of a set that is updated in place.
 ///
-/// Sets are mostly judged key by key, and then contain at most one value. Therefore, the first few values are not
-/// stored in a hash table.
+/// Sets are mostly judged key by key. The part of a set that belongs to one key contains at most
+/// one value. Therefore, the first few values are not stored in a hash table.
 struct Values<'a, V> {
     few: SmallVec<[&'a V; 3]>,
     others: HashSet<&'a V, BuildHasherDefault<FoldHasher>>,

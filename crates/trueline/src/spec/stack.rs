@@ -12,14 +12,15 @@ pub use super::container::ContainerRet as StackRet;
 
 /// An unbounded last-in-first-out stack of values `V`, initially empty.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
 /// | `Push(v)` | `Done` | never |
 /// | `Pop` | `Value`, the newest value, which is removed; `Value(None)` if the stack was empty | if it was empty |
 /// | `Top` | `Value`, the newest value; `Value(None)` if the stack is empty | always |
 ///
-/// The result of a pop depends on all values, so there are no keys. A state takes the memory of one list node, see
-/// [`Chain::heap_size`]. It is formatted from the bottom to the top. Each step costs O(1).
+/// The result of a pop depends on all values, so there are no keys. A new state allocates at most
+/// one list node; see [`Chain::heap_size`]. States are formatted from the bottom to the top. Each
+/// step costs O(1).
 ///
 /// ```
 /// use trueline::spec::{Spec, Stack, StackOp, StackRet};
@@ -106,7 +107,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
     }
 
     fn leads_to(&self, _op: &StackOp<V>, recorded: &StackRet<V>) -> Option<Chain<V>> {
-        // After any operation that found the stack empty, it is empty.
+        // An operation that found the stack empty leaves the stack empty.
         recorded.is_empty().then(Chain::new)
     }
 

@@ -7,23 +7,25 @@ use std::marker::PhantomData;
 use super::persistent::Chain;
 use super::{Spec, Steps, blocked, outcome};
 
-/// An unbounded last-in-first-out stack of values `V`, initially empty, whose operations also return its height before
-/// them.
+/// An unbounded last-in-first-out stack of values `V`, initially empty. Each operation also returns the height that the
+/// stack had before the operation.
 ///
-/// | operation | result | observes |
+/// | operation | result | leaves the state unchanged |
 /// |---|---|---|
 /// | `Push(v)` | `Pushed`, the height before | never |
 /// | `Pop` | `Popped`, the height before and the removed newest value; 0 and `None` if empty | if it was empty |
 ///
-/// It has no keys. Horn and Kroening, *Faster linearizability checking via P-compositionality* (2015), example 9, use
-/// the height as the key, and claim that the stack is linearizable if and only if the operations at each height are.
-/// That is *not sound*. Consider `Push(a)` → 0, `Push(b)` → 1 and `Pop` → (1, a), one after another. The first and the
-/// last are legal without the second, and the second is legal if there is something below it. But all three together
-/// are not legal, because `b` is on top and the height is 2. If the operations at some height are illegal, so is the
-/// history; but if they are legal at each height, the history need not be legal.
+/// There are no keys. Horn and Kroening, *Faster linearizability checking via P-compositionality*
+/// (2015), example 9, use the height as the key, and claim that the stack is linearizable if and
+/// only if the operations at each height are. That is *not sound*. Consider `Push(a)` → 0,
+/// `Push(b)` → 1 and `Pop` → (1, a), one after another. The push of `a` and the pop are legal
+/// without the push of `b`, and the push of `b` is legal if the stack has one value. But all three
+/// together are not legal, because `b` is on top and the height is 2. If the operations at some
+/// height are illegal, so is the history; but if they are legal at each height, the history need
+/// not be legal.
 ///
-/// A state takes the memory of one list node, see [`Chain::heap_size`]. It is formatted from the bottom to the top.
-/// Each step costs O(1).
+/// A new state allocates at most one list node; see [`Chain::heap_size`]. States are formatted from
+/// the bottom to the top. Each step costs O(1).
 ///
 /// ```
 /// use trueline::spec::{Spec, StackHeights, StackHeightsOp, StackHeightsRet};
@@ -56,7 +58,7 @@ pub enum StackHeightsRet<V> {
     Pushed(usize),
     /// A pop took place.
     Popped {
-        /// The height before the pop, including the value.
+        /// The height before the pop. It includes the value that was popped.
         height: usize,
         /// The value that was on top; `None` if the stack was empty.
         value: Option<V>,
@@ -144,7 +146,7 @@ mod tests {
         assert!(!laws::is_legal(&stack, &[pushes.clone(), vec![popped(1, 'b')]].concat()));
         assert!(!laws::is_legal(&stack, &[(Push('a'), Pushed(1))]));
         assert!(!laws::is_legal(&stack, &[popped(0, 'a')]));
-        // The history that is wrongly accepted if it is partitioned by height.
+        // This history would be accepted if it were partitioned by height.
         assert!(!laws::is_legal(&stack, &[pushes, vec![popped(1, 'a')]].concat()));
         assert!(laws::is_legal(&stack, &[(Push('a'), Pushed(0)), popped(1, 'a')]));
     }

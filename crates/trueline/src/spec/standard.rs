@@ -1,12 +1,12 @@
-//! Standard operations, which every checker knows.
+//! Standard operations: the operations of common objects, which the near-linear monitors can judge.
 
 use std::cmp::Ordering;
 
-/// A standard operation, by its meaning, whatever a user's own type calls it. Histories of standard operations reach
-/// the near-linear monitors.
+/// A standard operation: the meaning of an operation of a user's own type, whatever its name in
+/// that type. Histories of standard operations can be judged by the near-linear monitors.
 ///
-/// The operations of one history, or of one key of it, must all belong to the same family; other histories are judged
-/// by search.
+/// The operations of one history, or of one key in it, must all belong to the same family (such as queue or set); other
+/// histories are judged by search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Standard<V> {
@@ -15,29 +15,31 @@ pub enum Standard<V> {
     /// Register: a blind write of this value.
     Write(V),
     /// Register: a read-modify-write (swap, successful compare-and-swap) that read `old` and wrote `new`. `old` is
-    /// `None` if it never returned.
+    /// `None` if the operation never returned.
     Exchange {
-        /// The value that it read.
+        /// The value that the operation read.
         old: Option<V>,
-        /// The value that it wrote.
+        /// The value that the operation wrote.
         new: V,
     },
-    /// Counter that starts at 0: adds one, and returned the old count; `None` if it never returned.
+    /// Counter that starts at 0: adds one, and returns the old count. `None` if the operation never
+    /// returned.
     FetchIncrement(Option<i64>),
     /// Counter that starts at 0: adds one, without a result.
     Increment,
     /// Counter that starts at 0: a read that returned this number.
     Count(i64),
-    /// One key of a set: it made the key present (`true`) or absent (`false`), which the key was not before.
+    /// One key of a set: the operation changed the key from absent to present (`true`), or from present to absent
+    /// (`false`).
     Flip(bool),
-    /// One key of a set: it observed that the key was present (`true`) or absent (`false`).
+    /// One key of a set: the operation observed that the key was present (`true`) or absent (`false`).
     Sees(bool),
-    /// One key of a map: it replaced `old` by `new`, where an inner `None` means absent. The outer `None` of `old`
-    /// means that it did not return the old value, or never returned.
+    /// One key of a map: the operation replaced `old` by `new`, where an inner `None` means absent. The outer `None` of
+    /// `old` means that the operation did not return the old value, or never returned.
     Replace {
-        /// The value that it replaced.
+        /// The value that the operation replaced.
         old: Option<Option<V>>,
-        /// The value that it wrote.
+        /// The value that the operation wrote.
         new: Option<V>,
     },
     /// One key of a map: a read that returned this value; `None` if the key was absent.
@@ -66,24 +68,24 @@ pub enum Standard<V> {
     Take(Taken<V>),
     /// Lock: acquires the lock; for a read-write lock, for writing.
     Lock {
-        /// The owner, if owners matter.
+        /// The owner; `None` if owners are ignored.
         by: Option<u32>,
     },
     /// Lock: releases the lock; for a read-write lock, after writing.
     Unlock {
-        /// The owner, if owners matter.
+        /// The owner; `None` if owners are ignored.
         by: Option<u32>,
     },
     /// Lock: an attempt that failed because the lock was held.
     LockFailed,
     /// Read-write lock: acquires the lock for reading.
     LockShared {
-        /// The owner, if owners matter.
+        /// The owner; `None` if owners are ignored.
         by: Option<u32>,
     },
     /// Read-write lock: releases the lock after reading.
     UnlockShared {
-        /// The owner, if owners matter.
+        /// The owner; `None` if owners are ignored.
         by: Option<u32>,
     },
     /// Semaphore: took a permit.
@@ -95,7 +97,7 @@ pub enum Standard<V> {
 /// The result of an operation that removes or reads a value of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Taken<V> {
-    /// The operation had this value.
+    /// The operation removed or read this value.
     Value(V),
     /// No value: the container was empty.
     Nothing,
@@ -163,8 +165,8 @@ impl<V> Taken<V> {
 }
 
 impl<'a, V> Taken<&'a V> {
-    /// Converts a recorded result, which is `None` if the container was empty. Without a recorded result, it is
-    /// [unknown](Self::Unknown).
+    /// Converts a recorded result, whose value is `None` if the container was empty. Without a recorded result, the
+    /// value is [unknown](Self::Unknown).
     pub fn from_result(result: Option<&'a Option<V>>) -> Self {
         match result {
             Some(Some(value)) => Self::Value(value),
@@ -174,7 +176,8 @@ impl<'a, V> Taken<&'a V> {
     }
 }
 
-/// Returns the ranks of `0..count` in this order.
+/// Returns the rank of each of the elements `0..count`, which `order` compares. Equal elements have
+/// equal ranks.
 pub(super) fn ranks(count: usize, order: &dyn Fn(usize, usize) -> Ordering) -> Vec<u32> {
     let mut sorted: Vec<usize> = (0..count).collect();
     sorted.sort_unstable_by(|one, other| order(*one, *other));
@@ -182,7 +185,8 @@ pub(super) fn ranks(count: usize, order: &dyn Fn(usize, usize) -> Ordering) -> V
     dense_ranks(count, (0..count).map(|place| (sorted[place], differs(place))))
 }
 
-/// Returns the ranks of `0..count`, which are given in sorted order, each with whether it differs from the one before.
+/// Returns the rank of each of the elements `0..count`. `sorted` yields the elements in sorted
+/// order, each with a flag that is `true` if the element differs from the previous one.
 pub(super) fn dense_ranks(count: usize, sorted: impl Iterator<Item = (usize, bool)>) -> Vec<u32> {
     let mut ranks = vec![0; count];
     let mut rank = 0;

@@ -37,12 +37,12 @@ impl State {
         Self(Arc::new(state))
     }
 
-    /// Returns the state.
+    /// Returns the state with its type.
     ///
     /// # Panics
-    /// Panics if it has another type.
+    /// Panics if the state has another type.
     pub(crate) fn of<T: 'static>(&self) -> &T {
-        self.0.as_any().downcast_ref().expect("a specification sees only its own states")
+        self.0.as_any().downcast_ref().expect("a state is passed only to the specification that created it")
     }
 }
 

@@ -7,20 +7,20 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// See [`Spec::subject`](super::Spec::subject).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
-    /// One value, key or the like, identified by this number. If two of them have the same number by chance, they are
-    /// removed together, which does no harm.
+    /// One subject (a value, a key or the like), identified by this number. If two subjects have
+    /// the same number by chance, they are removed together, which is harmless.
     One(u64),
     /// Several subjects, some of which can be removed from the operation: [`Spec::restrict`](super::Spec::restrict)
     /// returns the rest.
     Several,
-    /// No subject: the operation stays legal whatever else is removed.
+    /// No subject: the operation stays legal no matter what else is removed.
     Free,
-    /// All subjects: no other operation can be removed.
+    /// All subjects: the operation may become illegal if any other operation is removed.
     All,
 }
 
 impl Subject {
-    /// Returns the subject of this value, key or the like. Equal ones are the same subject.
+    /// Returns the subject for a value, a key or the like. Equal values have the same subject.
     ///
     /// ```
     /// use trueline::spec::Subject;

@@ -1,9 +1,10 @@
 //! Programs with a given number of calls.
 //!
-//! These are the test programs of Zhang, Chattopadhyay and Wang: child threads make a given number of calls each, and
-//! the main thread makes some calls before it starts them and some after they are done. The programs are well formed:
-//! they have as many removals as insertions, so that a serial execution has no value left over that a relaxed one might
-//! return instead (their section V.D).
+//! These are the test programs of Zhang, Chattopadhyay and Wang: each child thread makes a given
+//! number of calls. The main thread makes some calls before it starts the child threads, and some
+//! after they are done. The programs are well formed: they have as many removals as insertions. So
+//! no value remains after a serial execution. If a value remained, an execution with reordered
+//! operations could return this value instead of another one (section V.D of the paper).
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,8 +22,8 @@ use std::str::FromStr;
 pub struct Calls {
     /// The number of calls of each child thread.
     pub children: Vec<u32>,
-    /// The number of calls of the main thread: insertions before it starts the others, and removals, most of them after
-    /// the others are done.
+    /// The number of calls of the main thread: insertions, which it makes before it starts the
+    /// children, and removals, most of which it makes after the children are done.
     pub main: u32,
 }
 
@@ -35,7 +36,12 @@ impl Calls {
         let is_sane = (1..=16).contains(&self.children.len())
             && self.children.iter().all(|calls| (1..=1000).contains(calls))
             && self.main <= 1000;
-        if is_sane { Ok(self) } else { Err("write 1 to 16 children with 1 to 1000 calls each".to_owned()) }
+        if is_sane {
+            Ok(self)
+        } else {
+            Err("there must be 1 to 16 children with 1 to 1000 calls each, and at most 1000 calls of the main thread"
+                .to_owned())
+        }
     }
 }
 
@@ -61,7 +67,7 @@ impl FromStr for Calls {
 }
 
 fn hint() -> String {
-    "write the calls of each child and those of the main thread, such as 2*2+4".to_owned()
+    "write a number of calls for each child thread, separated by `*`, then `+` and that of the main thread, such as 2*2+4".to_owned()
 }
 
 #[cfg(test)]

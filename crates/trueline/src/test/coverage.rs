@@ -1,4 +1,5 @@
-//! Measures how much a test tested: a test that tried too little passes only because it could not fail.
+//! Measures how much a test has tried. A test that tries too little may pass although the object is
+//! faulty.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +12,7 @@ use crate::history::{EventKind, History, Value, visible};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TooLittle {
-    /// The test gave up.
+    /// The test gave up, because threads never returned from operations that block.
     GaveUp {
         /// The number of threads that never returned from operations that block.
         #[doc(hidden)]
@@ -25,7 +26,7 @@ pub enum TooLittle {
         /// The [minimum](super::Test::min_runs) number of runs that must be judged.
         #[doc(hidden)]
         least: u64,
-        /// The number of runs that were made, but could not be judged in time.
+        /// The number of runs that took place, but could not be judged in time.
         #[doc(hidden)]
         undecided: u64,
     },
@@ -44,7 +45,8 @@ pub enum TooLittle {
         #[doc(hidden)]
         calls: u64,
     },
-    /// Schedules were explored, but no operation reached a schedule point, so none could be interrupted.
+    /// Schedules were explored, but no operation reached a schedule point, so no operation could be
+    /// interrupted.
     NoSchedulePoint,
 }
 
@@ -53,17 +55,20 @@ impl TooLittle {
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::GaveUp { .. } => {
-                "release them with `.release(..)`, or build the object on `trueline::primitives`, which releases them"
+                "release such threads with `.release(..)`, or build the object on `trueline::primitives`, which \
+                 releases them"
             }
             Self::FewRuns { undecided: 0, .. } => {
-                "give it more time with `.time(..)`, or accept fewer runs with `.min_runs(..)`"
+                "give the test more time with `.time(..)`, or accept fewer runs with `.min_runs(..)`"
             }
-            Self::FewRuns { .. } => "make runs smaller with `.calls(..)`, or give each more time with `.timeout(..)`",
+            Self::FewRuns { .. } => {
+                "make runs smaller with `.calls(..)`, or allow more time for each with `.timeout(..)`"
+            }
             Self::NoOverlap { .. } => {
                 "let at least two threads call operations with `.threads(..)`, or make them yield with `.chaos(4)`"
             }
             Self::NeverCalled { .. } => {
-                "make sure that it is possible (`.when(..)`), or leave it out with `.weight(0)`"
+                "check that its `.when(..)` can return `true`, or leave the operation out with `.weight(0)`"
             }
             Self::NoSchedulePoint => {
                 "build the object on `trueline::primitives`, whose atomics and locks are those of `std` outside of an \
@@ -91,7 +96,7 @@ impl fmt::Display for TooLittle {
             }
             Self::NoOverlap { runs } => write!(f, "no two operations overlapped in any of {runs} runs"),
             Self::NeverCalled { operation, calls } => {
-                write!(f, "`{}` was never called, though there were {calls} calls", visible(operation))
+                write!(f, "`{}` was never called, although there were {calls} calls", visible(operation))
             }
             Self::NoSchedulePoint => {
                 f.write_str("no operation reached a schedule point, so none was ever interrupted; ")?;
@@ -105,7 +110,7 @@ impl fmt::Display for TooLittle {
 #[derive(Clone, Debug, Default)]
 struct Called {
     calls: u64,
-    /// The first result that it returned.
+    /// The first result that the operation returned.
     first: Option<Value>,
     has_returned_others: bool,
 }
@@ -122,12 +127,14 @@ struct Covered {
     has_overlap: bool,
 }
 
-/// An operation without any call is reported as never called if at least this many calls were expected: chance does not
-/// explain that.
+/// An operation is reported as never called if at least this many of its calls were expected,
+/// because that cannot be explained by chance.
 const EXPECTED_CALLS: u64 = 100;
-/// Operations that never overlap are reported after at least this many runs: chance does not explain that.
+/// Operations that never overlap are reported after at least this many runs, because that cannot be
+/// explained by chance.
 const RUNS_WITHOUT_OVERLAP: u64 = 100;
-/// If only threads with a role call an operation, the expected number of its calls is divided by this number.
+/// If only threads with certain roles call an operation, the expected number of its calls is
+/// divided by this number.
 const THREADS_PER_ROLE: u64 = 8;
 
 impl Coverage {
@@ -161,12 +168,14 @@ impl Coverage {
     /// Returns the reasons why too little was tested.
     pub(super) fn too_little(&self, plan: &Plan) -> Vec<TooLittle> {
         let covered = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A user who asks for one program knows its calls.
+        // If the user asked for one program, its calls are intended, so nothing is reported as
+        // missing.
         if plan.options.replay.is_some() || plan.options.only.is_some() {
             return Vec::new();
         }
         let mut found = Vec::new();
-        // Nothing overlaps in a test with one thread, and a user who asks for one thread knows that.
+        // Nothing overlaps in a test with one thread. If the user asked for one thread, this is
+        // intended.
         if !covered.has_overlap && covered.runs >= RUNS_WITHOUT_OVERLAP && plan.options.threads != Some(1) {
             found.push(TooLittle::NoOverlap { runs: covered.runs });
         }
@@ -197,7 +206,7 @@ impl Coverage {
             .map(|((kind, called), _)| {
                 let result = called.first.as_ref().map_or_else(String::new, kind.show_result);
                 format!(
-                    "`{}` returned {} all {} times, so it was hardly tested",
+                    "`{}` returned {} in all of its {} calls, so it was hardly tested",
                     visible(&kind.name),
                     visible(&result),
                     called.calls
@@ -217,7 +226,7 @@ impl Coverage {
             .collect()
     }
 
-    /// Returns the number of runs that were added.
+    /// Returns the number of runs whose calls have been recorded.
     #[cfg(feature = "systematic")]
     pub(super) fn runs(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).runs

@@ -11,7 +11,7 @@ pub(super) const VARIABLES: [(&str, &str); 11] = [
     ("TRUELINE_SEED", "the seed of all randomness"),
     ("TRUELINE_REPLAY", "the token of the run to repeat, as a report printed it"),
     ("TRUELINE_TIME", "the time for runs, in seconds"),
-    ("TRUELINE_RUNS", "the number of runs, however long they take"),
+    ("TRUELINE_RUNS", "the number of runs, which replaces the time limit"),
     ("TRUELINE_THREADS", "the number of threads"),
     ("TRUELINE_OPERATIONS", "the number of operations of each thread"),
     ("TRUELINE_CHAOS", "N, to yield at one in N schedule points; 0 disables yielding"),
@@ -24,7 +24,8 @@ pub(super) const VARIABLES: [(&str, &str); 11] = [
 /// Reads a variable.
 ///
 /// # Panics
-/// Panics if it is set but invalid: ignoring it would test something else than the user asked for.
+/// Panics if the variable is set to an invalid value: a test that ignored it would not test what
+/// the user asked for.
 fn read<T: FromStr<Err: std::fmt::Display>>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
     let what = VARIABLES.iter().find(|(known, _)| *known == name).map_or("", |(_, what)| what);
@@ -45,13 +46,15 @@ fn read_seconds(name: &str) -> Option<Duration> {
     Some(time.unwrap_or_else(|error| panic!("{name}={seconds} cannot be read: {error}")))
 }
 
-/// Returns whether operations that are tagged weak are called, if the variable is set.
+/// Returns whether tests call operations that are tagged as weak, or `None` if the variable is not
+/// set.
 pub(super) fn weak() -> Option<bool> {
     read::<u8>("TRUELINE_WEAK").map(|weak| weak != 0)
 }
 
 impl Options {
-    /// Returns the options, overridden by the environment variables that are set.
+    /// Returns these options. For each environment variable that is set, its value overrides an
+    /// option.
     pub(super) fn with_environment(mut self) -> Self {
         self.seed = read("TRUELINE_SEED").or(self.seed);
         self.replay = read("TRUELINE_REPLAY").or(self.replay);

@@ -36,9 +36,10 @@ pub enum Against {
     Specification,
     /// The object itself, run one operation at a time: no specification is needed.
     ///
-    /// This is linearizability, if the object's sequential behavior is all that is allowed. An object that satisfies a
-    /// [relaxed](crate::spec::relaxed) specification may behave differently when operations overlap, and is then
-    /// rejected: judge such an object by that specification.
+    /// Comparing an object with itself checks linearizability, provided that the object may behave
+    /// only as it does sequentially. An object that satisfies a [relaxed](crate::spec::relaxed)
+    /// specification may behave differently when operations overlap, and is then rejected: judge
+    /// such an object by its relaxed specification.
     Itself,
     /// The object of another test, run one operation at a time. It is trusted, and must have operations with the same
     /// names.
@@ -57,12 +58,14 @@ impl fmt::Debug for Against {
 
 /// Options for exploring a test.
 ///
-/// By default, most of the time is spent on many programs of increasing sizes; each is explored for a short time in
-/// several ways, to find faults. Then a few small programs, of two threads with two or three calls each, are explored
-/// completely: first the schedules without preemptions, then those with one preemption, then all schedules that differ.
-/// If the time does not suffice for all, those with two, three and more preemptions are explored instead. One in ten
-/// executions is random. For objects that make random choices, a few seeds are tried before all choices are explored.
-/// Of several programs, each is explored briefly before any of them is explored completely.
+/// By default, most of the time is spent on many programs of increasing sizes. To find faults, each
+/// program is explored for a short time in several ways. Then a few small programs, of two threads
+/// with two or three calls each, are explored completely: first the schedules without preemptions,
+/// then those with one preemption, then [all schedules](Search::Exhaustive). If the time does not
+/// suffice for all schedules, those with two, three and more preemptions are explored instead. One
+/// in ten executions is random. For objects that make random choices, a few seeds are tried before
+/// all choices are explored. If there are several such programs, each is explored briefly before
+/// any of them is explored completely.
 ///
 /// ```
 /// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
@@ -100,9 +103,10 @@ impl Exploration {
         Self::default()
     }
 
-    /// Explores all well-formed programs with these numbers of calls. Functions with which [threads
-    /// choose](super::Test::worker) their calls are ignored. If there are more than 100,000 programs, the first ones are
-    /// explored, and the exploration is not complete.
+    /// Explores all well-formed programs with these numbers of calls. A program is well formed if
+    /// it removes as many values as it inserts. A function with which [threads
+    /// choose](super::Test::worker) their calls is ignored. If there are more than 100,000
+    /// programs, the first 100,000 are explored, and the exploration is not complete.
     ///
     /// ```
     /// use trueline::test::Exploration;
@@ -120,8 +124,8 @@ impl Exploration {
         self
     }
 
-    /// Sets the number of programs to generate, if programs are generated. Defaults to 20. No more than
-    /// 100,000 are explored.
+    /// Sets the number of programs to generate, if programs are generated. Defaults to 20. At most
+    /// 100,000 programs are explored.
     pub fn programs(mut self, programs: u32) -> Self {
         self.programs = Some(programs.max(1));
         self
@@ -139,8 +143,8 @@ impl Exploration {
         self.search(Search::Preemptions(most))
     }
 
-    /// Draws the object's random choices from a seed, instead of exploring them. The serial executions that histories
-    /// are compared with still explore all choices.
+    /// Draws the object's random choices from a seed, instead of exploring them. Nevertheless, the
+    /// serial executions with which histories are compared explore all choices.
     pub fn choices(mut self, seed: u64) -> Self {
         self.choices = Some(seed);
         self
@@ -152,14 +156,15 @@ impl Exploration {
         self
     }
 
-    /// Limits the steps of an execution. An execution that takes more is reported as not terminating.
+    /// Limits the steps of an execution. An execution that takes more steps is reported as not
+    /// terminating.
     pub fn most_steps(mut self, steps: u64) -> Self {
         self.most_steps = Some(steps);
         self
     }
 
-    /// Sets the number of operating system threads that explore. Defaults to one. With more, it varies which failure is
-    /// found first.
+    /// Sets the number of operating system threads that explore. Defaults to one. With more than one, the failure
+    /// that is found first may differ from run to run.
     pub fn os_threads(mut self, threads: u32) -> Self {
         self.os_threads = threads;
         self
@@ -171,21 +176,24 @@ impl Exploration {
         self
     }
 
-    /// Allows operations with this name to be out of order, each by at most `factor` places among the operations with
-    /// its name: Round-Up's own [semantics](crate::judge::quasi), (C). Operations with other names keep their places.
+    /// Allows operations with this name to be out of order, each by at most `factor` places among
+    /// the operations with this name. These are the semantics [(C)](crate::judge::quasi), which
+    /// Round-Up uses. Operations with other names keep their places.
     ///
-    /// Each program is compared with the serial histories of the reference that [`against`](Self::against) sets; if
-    /// that is the specification, it must be deterministic. Programs must insert as many values as they remove, like
-    /// those of [`calls`](Self::calls): otherwise, there may be no value that could be removed in another order. Do not
-    /// set a factor for an object that is compared with itself: its serial histories already contain its own
-    /// reordering, which would count twice.
+    /// Each program is compared with the serial histories of the reference that
+    /// [`against`](Self::against) sets; if the reference is the specification, the specification
+    /// must be deterministic. Programs must insert as many values as they remove, like those of
+    /// [`calls`](Self::calls): otherwise, an execution whose operations are out of order might
+    /// return a value that no serial execution returns. Do not set a factor for an object that is
+    /// compared with itself: its serial histories already contain its own reordering, which would
+    /// count twice.
     ///
     /// ```
     /// use std::collections::VecDeque;
     /// use trueline::primitives::{Mutex, choose};
     /// use trueline::test::Exploration;
     ///
-    /// /// Takes one of the first two.
+    /// /// A queue that dequeues one of its first two values.
     /// #[derive(Default)]
     /// struct Nearly(Mutex<VecDeque<u32>>);
     ///
@@ -224,37 +232,46 @@ impl Exploration {
 const DEFAULT_TIME: Duration = Duration::from_secs(5);
 /// The default number of generated programs.
 const PROGRAMS: u32 = 20;
-/// The maximum number of programs that are explored: each is kept in memory.
+/// The maximum number of programs that are explored. It is limited because all of them are kept in
+/// memory.
 const MOST_PROGRAMS: usize = 100_000;
-/// For an object that makes random choices: the number of seeds that are tried before all choices are explored.
+/// The number of seeds that are tried for an object that makes random choices, before all choices
+/// are explored.
 const GLANCES: u64 = 8;
-/// The maximum number of preemptions in the searches with these seeds.
+/// The maximum number of preemptions in the searches that try [`GLANCES`] seeds.
 const GLANCED_PREEMPTIONS: u32 = 2;
-/// The fraction (one in N) of a program's time for the searches with these seeds.
+/// The searches that try [`GLANCES`] seeds get 1/N of the time, where N is this number.
 const GLANCE_PART: u32 = 4;
-/// The maximum number of executions for each seed and number of preemptions, unless [`Exploration::search`] is set.
+/// The maximum number of executions for each combination of a seed and a number of preemptions,
+/// unless [`Exploration::search`] is set.
 const GLANCED_EXECUTIONS: u64 = 50;
 /// The maximum number of executions of each search, when each of several programs is explored briefly.
 const TRIED_EXECUTIONS: u64 = 1000;
-/// The fraction (one in N) of the time for the first pass over all programs. Half of it is for short searches in
-/// programs that are not completed in that pass.
+/// The first pass over all programs gets 1/N of the time, where N is this number. At most half of
+/// that time is for short searches of programs that the pass does not explore completely.
 const FIRST_PART: u32 = 5;
-/// One in this many executions is random, in addition to those of the search, unless [`Exploration::search`] is set.
+/// One in N executions is random, where N is this number, unless [`Exploration::search`] is set.
+/// The search chooses the schedules of the other executions.
 const RANDOM_ONE_IN: u32 = 10;
 /// The size of generated programs.
 const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some(2), phases: 0 };
 
-/// The fraction of the time for searching programs of all sizes, before some are explored completely.
+/// The fraction of the time that is spent on short searches of programs of all sizes, before some
+/// programs are explored completely.
 const HUNT_PART: f64 = 0.7;
-/// The maximum time for these short searches.
+/// The maximum time for the short searches. It is limited to a day, so that adding it to an
+/// `Instant` cannot overflow.
 const LONGEST_LOOK: Duration = Duration::from_secs(86_400);
-/// The rounds over all sizes of programs. A round with the number N may take 1/N of the time that remains for all
-/// rounds.
+/// The short searches cover all sizes of programs in rounds. For each number N in this list, there
+/// is one round, which may take 1/N of the time that remains for all rounds.
 const HUNT_ROUNDS: [u32; 2] = [3, 1];
-/// The time of each size suffices for at least this many programs.
+/// The time for each size suffices for short searches of at least this many programs: the search of
+/// one program may take 1/N of that time, where N is this number.
 const HUNTED_AT_LEAST: u32 = 10;
-/// The sizes: the number of threads in addition to those needed, the operations of each thread, and the maximum number
-/// of calls by the main thread before and after. Small sizes come first.
+/// The sizes of programs, small ones first. Each size consists of three numbers: the number of
+/// threads in addition to the minimum; the maximum number of operations of each thread; and the
+/// maximum number of calls that the main thread makes before the other threads start. After they
+/// are done, the main thread makes at most the same number of calls again.
 const SIZES: [(u32, u32, u32); 11] = [
     (0, 1, 3),
     (0, 2, 3),
@@ -268,13 +285,16 @@ const SIZES: [(u32, u32, u32); 11] = [
     (0, 5, 8),
     (2, 4, 4),
 ];
-/// The number of different arguments in these programs, which use the items of this list in turn; `None` allows all
-/// arguments. The list has seven items, because other properties of a program depend on whether its number is divisible
-/// by 2 or 3.
+/// The maximum number of different arguments in programs of these sizes. The program with the
+/// number n uses item n modulo 7 of this list; `None` allows all arguments. Other properties of a
+/// program depend on whether n is divisible by 2, 3 or 4. The length of the list is 7, so that each
+/// item occurs with and without each of these properties.
 const FEW_ARGUMENTS: [Option<u32>; 7] = [Some(2), Some(1), None, Some(3), Some(1), Some(5), Some(2)];
-/// The maximum number of programs drawn in a row that were already searched.
+/// The search goes on to the next size after it has generated this many programs in a row that have
+/// already been searched.
 const MOST_KNOWN: u32 = 50;
-/// In one in this many programs, threads may wake spuriously from condition variables.
+/// In one in N programs, where N is this number, threads may wake spuriously from condition
+/// variables.
 const SPURIOUS_ONE_IN: u32 = 4;
 
 /// Explores a test, if it has an exploration or a token to replay.
@@ -294,7 +314,8 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     let limit = |doing| {
         let is_stuck = |stuck: &systematic::Doing| *stuck != systematic::Doing::Judging;
         stuck.set(monitor.borrow_mut().look(&pulse, longest).filter(is_stuck));
-        // If the test's own code is running, the time limit of the activity that it has noted applies.
+        // If an execution is stuck, stop at once. Otherwise, the time limit is that of the current
+        // activity of the exploration.
         if stuck.get().is_some() { Some(Duration::ZERO) } else { plan.limit(doing) }
     };
     let broken = |Trouble { doing, token, how }: Trouble| {
@@ -344,22 +365,25 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     Some(outcome)
 }
 
-/// The maximum time of an execution without an action that the scheduler observes.
+/// If an execution does nothing that the scheduler observes for longer than this time, it counts as
+/// stuck.
 const LONGEST_STEP: Duration = Duration::from_secs(1);
 
-/// The maximum number of preemptions when a failure that was found at random is searched for systematically, and the
-/// random search for programs that are too large for that: few faults need more.
+/// The maximum number of preemptions in the systematic searches of shrinking, if the failure was
+/// found at random. Few faults need more preemptions.
 const PREEMPTIONS: u32 = 2;
+/// The random search for failures in programs that are too large for a systematic search.
 const BY_CHANCE: Search = Search::Pct { depth: 3 };
-/// The maximum number of calls of a program that is searched systematically if the random search does not fail.
+/// The maximum number of calls of a program that is searched systematically if the random search finds no failure.
 const MOST_CALLS: usize = 6;
-/// If the random search does not fail, the time is divided among at least this many candidates, each of which takes at
-/// most [`LONGEST`].
+/// The time for shrinking suffices for random searches of at least this many candidates: the search
+/// of one candidate may take 1/N of that time, where N is this number.
 const CANDIDATES: u32 = 32;
+/// The maximum time for the random search of a candidate.
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// Explores programs that may fail like a run on real threads did, each for at most `share`, and shrinks the first that
-/// fails, until `end`.
+/// Explores programs that may fail in the same way as a failed run on real threads, each program
+/// for at most the time `share`. Shrinks the first program that fails, but only until `end`.
 pub(super) fn shrink_further<'w>(
     plan: &Plan,
     first: &shrink::First<'_>,
@@ -400,8 +424,10 @@ struct Exploring {
     judging: Arc<AtomicU64>,
     operations: u64,
     explored: Explored,
-    /// For each program, its number of histories, and the number of preemptions up to which it was explored.
+    /// For each program, the number of different histories that were found.
     histories: Vec<(Token, u64)>,
+    /// For each program, the number of preemptions up to which it was explored completely; `None`
+    /// if some schedules without preemptions were not explored.
     complete_up_to: Vec<(Token, Option<u32>)>,
     /// For each program, all its serial histories, if histories are compared with them.
     serial: Vec<(Token, Arc<Serial>)>,
@@ -419,7 +445,7 @@ struct Wrong {
 }
 
 impl Wrong {
-    /// Returns the failure without calling code of the test.
+    /// Returns the failure without running any code of the test.
     fn plain(&self, plan: &Plan) -> Failure {
         let Self { execution, kind, token, after, .. } = self;
         Failure::new(plan, &execution.history, kind.clone(), token.clone(), *after, &[])
@@ -431,16 +457,17 @@ impl Wrong {
 struct Origin<'o> {
     /// The run that failed first.
     token: &'o Token,
-    /// The number of calls in its program.
+    /// The number of calls in the program of that run.
     of_calls: usize,
-    /// Whether the program itself failed, rather than threads that chose these calls.
+    /// Whether the program that failed consists of given calls. If it does not, its threads chose
+    /// the calls while they ran.
     is_known: bool,
     started: Instant,
     /// The time limit for shrinking.
     end: Instant,
 }
 
-/// The error if there was not enough time for all serial histories.
+/// The error if there was not enough time to find all serial histories.
 #[derive(Debug)]
 struct OutOfTime {
     executions: u64,
@@ -476,7 +503,8 @@ impl Exploring {
         let plan = Arc::clone(&self.plan);
         assert!(
             !(self.compares() && plan.judge.synchronizing().is_some()),
-            "operations that synchronize do not return alone, so they cannot be compared with serial runs"
+            "operations that synchronize do not return alone, so they cannot be compared with serial runs: leave out \
+             `.against(..)` and `.factor(..)`"
         );
         match replayed {
             Some(token) => {
@@ -521,14 +549,16 @@ impl Exploring {
         (self, outcome)
     }
 
-    /// Returns reports about the failing executions. The first one is about the smallest program that fails.
+    /// Returns reports about the failing executions. The first report is about the smallest program
+    /// that fails.
     fn failures(mut self) -> Vec<Failure> {
         let mut found = std::mem::take(&mut self.found).into_iter();
         let first = found.next().map(|wrong| self.shrunk(wrong));
         first.into_iter().chain(found.map(|wrong| self.failure(&wrong))).collect()
     }
 
-    /// Returns what was not tested, and other warnings, if no failure was found.
+    /// Returns the reasons why the exploration has tested too little, and other warnings. This
+    /// function is called only if no failure was found.
     fn tested(&self) -> (Vec<TooLittle>, Vec<String>) {
         let (plan, coverage) = (&self.plan, &self.coverage);
         if plan.options.replay.is_some() || coverage.runs() == 0 {
@@ -544,7 +574,8 @@ impl Exploring {
         } else if !unreached.is_empty() {
             let names: Vec<String> = unreached.iter().map(|name| format!("`{name}`")).collect();
             warnings.push(format!(
-                "{} reached no schedule point, and were never interrupted: they do not use `trueline::primitives`; {}",
+                "some operations reached no schedule point, so they were never interrupted: {}; they do not use \
+                 `trueline::primitives`; {}",
                 names.join(", "),
                 super::how_to_instrument()
             ));
@@ -552,8 +583,8 @@ impl Exploring {
         let is_relaxed = self.exploration.factors.iter().any(|(_, factor)| *factor > 0);
         if is_relaxed && matches!(self.exploration.against, Against::Itself) {
             warnings.push(
-                "the object is out of order even in serial runs, so its factors would be counted twice: compare it with \
-                 a strictly ordered object"
+                "the object's serial runs are already out of order, so the factors would count this reordering twice: \
+                 compare the object with a strictly ordered one"
                     .to_owned(),
             );
         }
@@ -569,13 +600,14 @@ impl Exploring {
         !matches!(self.exploration.against, Against::Specification) || !self.exploration.factors.is_empty()
     }
 
-    /// Returns the numbers of places by which operations may be out of order, if they may.
+    /// Returns the factor of each operation that has one: the number of places by which it may be out of order.
+    /// Returns `None` if no operation has a factor.
     fn factors(&self) -> Option<NamedFactors> {
         let plan = &self.plan;
         let factor = |(name, factor): &(String, u32)| {
             let number = plan.workload.find(name);
             let number = number.unwrap_or_else(|| {
-                panic!("`{name}` has a factor, but the test has only {}", plan.operation_names().join(", "))
+                panic!("there is a factor for `{name}`, but the test has only {}", plan.operation_names().join(", "))
             });
             (number, Arc::clone(&plan.workload.kinds[number as usize].name), *factor)
         };
@@ -703,9 +735,11 @@ impl Exploring {
         if is_free && left.len() > 1 {
             left = self.tried(left);
         }
-        // In the first pass, each program is started, and small ones are completed; the others are searched briefly. In
-        // the second, each has its share of the time, and in the third, the remaining time is for programs that still
-        // need it.
+        // In the first pass, each program is started. Small programs are explored completely, and
+        // larger ones are searched briefly. In the second pass, each unfinished program has its
+        // share of the time. In the third pass, the remaining time is for programs that are still
+        // unfinished. If the test sets the search or the number of executions, there is no first
+        // pass.
         for part in if is_free { &[FIRST_PART, 1, 1][..] } else { &[1, 1] } {
             let mut unfinished = Vec::new();
             let (count, end) = (left.len(), self.started.elapsed().saturating_add(self.time_left() / *part));
@@ -714,7 +748,8 @@ impl Exploring {
                 let share = rest / u32::try_from(count - done).unwrap_or(u32::MAX).max(1);
                 let looks = if *part == FIRST_PART { (share / 2).min(LONGEST_LOOK) } else { Duration::ZERO };
                 if self.is_over() || !self.explore(&token, share - looks) {
-                    // One of the two searches allows spurious wake-ups from condition variables.
+                    // The first of these two searches allows spurious wake-ups from condition
+                    // variables.
                     for number in 0..if looks.is_zero() { 0 } else { 2 } {
                         self.look_for(&token, number, looks / 2);
                     }
@@ -730,13 +765,15 @@ impl Exploring {
         self.explored.histories = self.histories.iter().map(|(_, histories)| histories).sum();
         self.explored.programs += self.histories.len() as u64;
         let up_to = self.complete_up_to.iter().map(|(_, most)| *most);
-        // A program that was not started is not in the list.
+        // Programs that were not started have no entry in `complete_up_to`. If there is such a
+        // program, the exploration is not complete up to any number of preemptions.
         self.explored.preemptions =
             up_to.min().flatten().filter(|_| are_all && left.iter().all(|token| self.was_begun(token)));
     }
 
-    /// Explores each program with a limited number of executions, so a fault of the last one does not have to wait until
-    /// the first ones have had their time. Returns the programs that need more.
+    /// Explores each program with a limited number of executions, before any program is explored
+    /// completely. So a fault that occurs only in the last program is found early. Returns the
+    /// programs that need more executions.
     fn tried(&mut self, programs: Vec<Token>) -> Vec<Token> {
         let share = self.time_left() / FIRST_PART / u32::try_from(programs.len()).unwrap_or(u32::MAX).max(1);
         self.most_executions = TRIED_EXECUTIONS;
@@ -745,9 +782,11 @@ impl Exploring {
         unfinished
     }
 
-    /// Searches many programs for faults, small ones first, each for a short time, in several ways in turn.
+    /// Searches many programs for faults, starting with small programs. Each program is searched
+    /// for a short time, in several ways.
     ///
-    /// Exploring a few small programs completely cannot find faults that need other calls, or more of them.
+    /// Exploring a few small programs completely cannot find faults that need calls that these
+    /// programs do not make.
     fn hunt(&mut self, shape: Shape) {
         let plan = Arc::clone(&self.plan);
         let (options, exploration) = (&plan.options, &self.exploration);
@@ -767,7 +806,8 @@ impl Exploring {
                 let time = left / u32::try_from(SIZES.len() - done).unwrap_or(1);
                 let size_end = self.started.elapsed() + time;
                 while !self.is_over() && self.started.elapsed() < size_end {
-                    // There are only a few different programs of the smallest sizes.
+                    // There are only a few different programs of the smallest sizes, so stop if
+                    // many generated programs in a row have already been searched.
                     let unknown = (0..MOST_KNOWN).find_map(|_| {
                         number += 1;
                         let token = self.hunted(number, size, shape);
@@ -803,7 +843,8 @@ impl Exploring {
         if !may_be_around || plan.workload.kinds.iter().any(|kind| kind.may_block) {
             return Token { program: Source::Seed(seed), shape, scheduled: None };
         }
-        // The calls of two more threads become those of the main thread, before and after the threads.
+        // Calls for two more threads are generated. The main thread makes these calls before and after the other
+        // threads run.
         let around = Shape { threads: shape.threads + 2, operations: (operations, operations.max(of_main)), ..shape };
         let mut random = Random::new(seed);
         let mut calls = plan.made_up(&around, seed);
@@ -827,7 +868,9 @@ impl Exploring {
                 }
             }
         }
-        // For a container, the main thread often fills it, and removes the remaining values.
+        // If the object is a container, every second program sorts the calls of the main thread.
+        // Before the other threads run, insertions come first, to fill the container. After the
+        // other threads are done, removals come first, to remove the remaining values.
         if let Some((insert, remove)) = programs::pair(&plan.workload, |number| plan.meaning(number)) {
             if number % 2 == 0 {
                 before.sort_by_key(|call| call.operation != insert);
@@ -842,9 +885,9 @@ impl Exploring {
         plan.given(&program, text.into(), 0)
     }
 
-    /// Searches a program for faults for a short time: with few preemptions, then at random; with the object's random
-    /// choices drawn from a seed, then explored. If `number` is divisible by [`SPURIOUS_ONE_IN`], threads may also wake
-    /// spuriously from condition variables.
+    /// Searches a program for faults for a short time: first with few preemptions, then at random.
+    /// The object's random choices are first drawn from a seed, then explored. If `number` is
+    /// divisible by [`SPURIOUS_ONE_IN`], threads may also wake spuriously from condition variables.
     fn look_for(&mut self, token: &Token, number: u32, time: Duration) {
         supervise::note_runs(std::slice::from_ref(token));
         let program = self.program(token);
@@ -871,7 +914,8 @@ impl Exploring {
             if self.is_over() || rest.is_zero() || (is_small && done == 2 && !makes_choices) {
                 break;
             }
-            // A program that is too large for one preemption is too large for two.
+            // A program that is too large to be searched completely with one preemption is too
+            // large for two.
             if !is_small && done == 1 {
                 continue;
             }
@@ -895,14 +939,15 @@ impl Exploring {
             }
             return plan.program_of(program);
         }
-        // The calls depend on the schedule: calls that no serial execution makes are not a fault.
+        // The calls depend on the schedule, so concurrent threads may make calls that no serial
+        // execution makes, even if the object is correct.
         assert!(
             !self.compares(),
-            "threads that choose their operations cannot be compared with serial runs; fix the operations with \
+            "threads that choose their operations cannot be compared with serial runs; set the operations with \
              `.calls(..)` of the exploration or with `.program(..)`"
         );
         let seed = if let Source::Chosen(seed) = token.program { seed } else { 0 };
-        let choose = plan.choose.as_ref().expect("the test has a worker that chooses");
+        let choose = plan.choose.as_ref().expect("the test has a worker that chooses its operations");
         let threads = vec![Behavior::Chooses(Arc::clone(choose)); token.shape.threads as usize];
         let (fewest, most) = token.shape.operations;
         let operations = fewest + Random::new(seed).below(most.saturating_sub(fewest) + 1);
@@ -936,7 +981,7 @@ impl Exploring {
             let mut is_bounded = false;
             for most in known.map_or(0, |most| most + 1)..u32::MAX {
                 if most >= 2 && !is_bounded {
-                    // There may be fewer schedules in total than with two preemptions.
+                    // The exhaustive search may need fewer schedules in total than the search with two preemptions.
                     is_bounded = true;
                     is_complete = self.search(token, &program, &Search::Exhaustive, serial.as_ref(), left(2));
                     if is_complete {
@@ -962,8 +1007,8 @@ impl Exploring {
 
     /// Tries a few seeds for the random choices of an object.
     ///
-    /// A search that explores the choices changes the last ones first, so a fault that depends on the first choices is
-    /// found late. With different seeds, all choices differ, and it is found soon.
+    /// A search that explores the choices changes the last ones first, so a fault that depends on the first choices
+    /// is found late. With different seeds, all choices differ, so such a fault is found soon.
     fn glance(&mut self, token: &Token, time: Duration) {
         supervise::note_runs(std::slice::from_ref(token));
         let most = match self.exploration.search {
@@ -992,8 +1037,8 @@ impl Exploring {
         }
     }
 
-    /// Returns all serial histories, if histories are compared with them. Returns an error if there is not enough time
-    /// for all.
+    /// Returns all serial histories, if histories are compared with them. Returns an error if there
+    /// is not enough time for all of them.
     fn serial(
         &mut self,
         token: &Token,
@@ -1014,7 +1059,8 @@ impl Exploring {
         Ok(Some(serial))
     }
 
-    /// Returns all serial histories, if histories are compared with them, and the number of executions that this took.
+    /// Returns all serial histories, if histories are compared with them, and the number of
+    /// executions that were needed to find them.
     fn serial_histories(
         &self,
         program: &Program,
@@ -1030,14 +1076,20 @@ impl Exploring {
             Against::Other(other) => {
                 let names =
                     |plan: &Plan| plan.workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect::<Vec<_>>();
-                assert_eq!(names(other), names(&self.plan), "both objects have the same operations, in the same order");
+                assert_eq!(
+                    names(other),
+                    names(&self.plan),
+                    "both objects must have the same operations, in the same order"
+                );
                 Program { make: Arc::clone(&other.make), ..program.clone() }
             }
         };
         let mut settings = self.settings();
         settings.search = Search::Serial;
-        // Explores all choices, even if those of concurrent executions are drawn: when operations overlap, an operation
-        // may draw more choices than it does alone, and these may be any that it could have drawn alone.
+        // Serial executions explore all choices, even if concurrent executions draw them from a
+        // seed. When operations overlap, an operation may make more choices than in a serial
+        // execution, and the choice that finally takes effect may be any that is possible in a
+        // serial execution.
         settings.choices = None;
         settings.time = time;
         settings.stop = self.stop();
@@ -1097,7 +1149,8 @@ impl Exploring {
         self.operations += report.operations;
         self.reached.resize(report.reached.len(), false);
         self.reached.iter_mut().zip(report.reached).for_each(|(known, reached)| *known |= reached);
-        // The same histories occur again when more schedules of a program are explored.
+        // A later search of the same program finds the same histories again. So the numbers of
+        // histories are not added up; the greatest number is kept.
         match self.histories.iter_mut().find(|(known, _)| known == token) {
             Some((_, known)) => *known = report.histories.max(*known),
             None => self.histories.push((token.clone(), report.histories)),
@@ -1125,7 +1178,8 @@ impl Exploring {
         Failure::new(&self.plan, &execution.history, kind.clone(), token.clone(), *after, &steps)
     }
 
-    /// Shrinks the program, and returns the failure of the smallest one that fails in the same way.
+    /// Shrinks the program, and returns the failure of the smallest program that fails in the same
+    /// way.
     fn shrunk(&self, wrong: Wrong) -> Failure {
         if !self.plan.shrinks() {
             return self.failure(&wrong);
@@ -1142,7 +1196,8 @@ impl Exploring {
         let Wrong { mut settings, mut execution, mut kind, token, after } = wrong;
         let is_default = self.exploration.search.is_none() && self.plan.options.exploration.is_some();
         if is_default && execution.preemptions > PREEMPTIONS {
-            // The program may fail with fewer preemptions, too; then shrinking is exact.
+            // Try whether the program also fails with fewer preemptions. If it does, shrinking can
+            // search systematically, which is exact.
             let systematic = Settings { search: Search::Preemptions(PREEMPTIONS), ..settings.clone() };
             let time = origin.end.saturating_duration_since(Instant::now()) / 8;
             if let schedules::Explored::Wrong(found, its_kind, _) = self.candidate(program, &systematic, &kind, time) {
@@ -1153,14 +1208,15 @@ impl Exploring {
             Search::Exhaustive | Search::Unreduced => Search::Exhaustive,
             Search::Serial => Search::Serial,
             Search::Preemptions(most) if execution.preemptions <= most => Search::Preemptions(most),
-            // A failure that was found at random is searched for systematically, if it needs at most this many
-            // preemptions.
+            // A failure that was found at random is searched for systematically, if the failing
+            // execution has at most this many preemptions.
             Search::Pct { .. } | Search::Uniform | Search::Preemptions(_)
                 if is_default && execution.preemptions <= PREEMPTIONS =>
             {
                 Search::Preemptions(PREEMPTIONS)
             }
-            // The program of a replayed run may be of any size.
+            // Search at random, because the program of a replayed run may be too large for a
+            // systematic search.
             _ => BY_CHANCE,
         };
         (settings.os_threads, settings.executions, settings.collect, settings.watch) = (1, None, 1, None);
@@ -1185,7 +1241,7 @@ impl Exploring {
         };
         let is_minimal = is_minimal && !by_chance;
         let token = scheduled(given, &settings, &smaller);
-        // If the test does not explore, the report suggests that it should.
+        // If the test does not explore, the report suggests exploring.
         let bound = preemptions.map_or(String::new(), |most| format!(".preemptions({most})"));
         let again = match &self.plan.options.exploration {
             _ if by_chance => Some(format!("replay(\"{token}\")")),
@@ -1209,7 +1265,7 @@ impl Exploring {
         self.failure(&Wrong { settings, execution: smaller, kind, token, after }).with_smallest(smallest)
     }
 
-    /// Explores a candidate for shrinking until it fails in this way.
+    /// Explores a candidate for shrinking until it fails with a failure of this kind.
     fn candidate(
         &self,
         program: &Listing,
@@ -1233,7 +1289,7 @@ impl Exploring {
         self.explore_until(&program, &settings, kind, serial)
     }
 
-    /// Explores a program until it fails in this way.
+    /// Explores a program until it fails with a failure of this kind.
     fn explore_until(
         &self,
         program: &Program,
@@ -1272,7 +1328,8 @@ impl Exploring {
             Err(error) => panic!("{error}"),
         };
         let program = self.program(token);
-        // No time limit: only a cancellation ends it.
+        // Without a time limit, the exploration of serial histories ends early only if it is
+        // canceled.
         let Ok(serial) = self.serial(token, &program, None) else { return false };
         let exploration =
             Exploration { choices: scheduled.choices, spurious: scheduled.spurious, ..self.exploration.clone() };
@@ -1301,8 +1358,8 @@ impl Exploring {
         true
     }
 
-    /// Returns the function that judges an execution, and stores its failure: the interface between exploring and
-    /// judging.
+    /// Returns the function that judges an execution and, if the execution fails, stores the
+    /// failure. This function is the interface between exploring and judging.
     fn judge(&self, serial: Option<Arc<Serial>>, found: Found, most_steps: u64) -> systematic::Judge {
         let (plan, started) = (Arc::clone(&self.plan), self.started);
         let (undecided, judging, coverage) =
@@ -1335,7 +1392,7 @@ fn scheduled(token: Token, settings: &Settings, execution: &Execution) -> Token 
     Token { scheduled: Some(scheduled), ..token }
 }
 
-/// An object that notes when it is being dropped.
+/// An object that records its drop with [`supervise::note`].
 struct NotedInstance(Option<Arc<dyn Instance>>);
 
 impl Instance for NotedInstance {
@@ -1358,7 +1415,8 @@ impl Drop for NotedInstance {
 }
 
 impl Exploration {
-    /// Returns whether it explores programs with given numbers of calls.
+    /// Returns whether the numbers of [calls](Self::calls) are set, so that all programs with these
+    /// numbers are explored.
     pub(super) fn has_given_programs(&self) -> bool {
         self.calls.is_some()
     }
@@ -1367,19 +1425,21 @@ impl Exploration {
 impl Plan {
     /// Returns whether [threads choose](super::Test::worker) their calls.
     ///
-    /// Programs that are generated for given numbers of [calls](Calls) do not use these choices. If a thread must, for
-    /// example, call only with its own number, a failure of such a program is not a fault of the object.
+    /// Programs that are generated for given numbers of [calls](Calls) do not use these choices.
+    /// Such a program can therefore fail although the object has no fault: for example, if each
+    /// thread must pass its own number to its calls.
     pub fn threads_choose(&self) -> bool {
         self.choose.is_some()
     }
 
-    /// Returns the program with this number among those with these numbers of calls, for callers that explore it with
-    /// [`systematic::explore`] and judge it with [`Plan::is_right`].
+    /// Among the programs with these numbers of calls, returns the one with this number. The caller
+    /// explores it with [`systematic::explore`], and judges it with [`Plan::is_right`].
     pub fn listed(&self, calls: &Calls, number: u32) -> Option<Program> {
         self.listed_calls(calls, number).map(|program| self.program_of(program))
     }
 
-    /// Returns the calls of this program, including those before and after all programs.
+    /// Returns the calls of this program, including the calls that the test makes before and after
+    /// every program.
     pub(super) fn listed_calls(&self, calls: &Calls, number: u32) -> Option<Listing> {
         let programs = Programs::new(&self.workload, calls, |number| self.meaning(number));
         let Listing { threads, before, after } = programs.get(number)?;
@@ -1394,12 +1454,14 @@ impl Plan {
         let threads = threads.into_iter().map(Behavior::Calls).collect();
         let kinds = self.workload.kinds.clone().into();
         let plan = self.clone();
-        // `NotedInstance` notes the construction and the drop, for reports about failures in them.
+        // `construct` records that the object is being constructed, and `NotedInstance` records
+        // that it is being dropped. If one of these fails, the report uses the record.
         let make = move || -> Arc<dyn Instance> { Arc::new(NotedInstance(Some(plan.construct(0)))) };
         Program { make: Arc::new(make), kinds, threads, before, after, operations: 0, seed: 0 }
     }
 
-    /// Returns the same test, with this program only: the calls of each thread.
+    /// Returns the same test, but with only this program. `threads` contains the calls of each
+    /// thread.
     ///
     /// # Panics
     /// Panics if the program calls an operation that does not exist.
@@ -1419,21 +1481,21 @@ impl Plan {
         self
     }
 
-    /// Returns a message that an operation waits for something that the scheduler cannot observe.
+    /// Returns the message for an operation that waits for something that the scheduler cannot
+    /// observe.
     fn blocked_outside(&self, operation: u32, time: Duration) -> String {
         let name = self.workload.kinds.get(operation as usize).map_or("?", |kind| &*kind.name);
         format!(
-            "blocked the exploration: `{name}` did nothing that the scheduler can see for {time:.1?}; it may wait for \
-             a lock of `std` that another thread holds across a schedule point, or for a change that is not made \
-             through `trueline::primitives`: build both on these"
+            "blocked the exploration: `{name}` did nothing that the scheduler can see for {time:.1?}; it is perhaps waiting for a lock of `std` that another thread holds across a schedule point, or for a change that is not made \
+             through `trueline::primitives`: use `trueline::primitives` for the lock and for the change"
         )
     }
 
-    /// Checks that a program removes as many values as it inserts, without which [factors](Exploration::factor) are not
-    /// meaningful (Round-Up, section V.D).
+    /// Checks that a program removes as many values as it inserts. Otherwise,
+    /// [factors](Exploration::factor) are not meaningful (Round-Up, section V.D).
     ///
     /// # Errors
-    /// Returns a message if it does not.
+    /// Returns a message if the program does not remove as many values as it inserts.
     pub fn is_well_formed(&self, program: &str) -> Result<(), String> {
         self.well_formed(&self.read_program(program)?)
     }
@@ -1450,21 +1512,23 @@ impl Plan {
         }
         Err(format!(
             "the program is not well formed: it has {inserts} calls of `{}`, but {removes} of `{}`; an element that is \
-             not both inserted and removed has no position to compare; make as many calls of one as of the other",
+             not both inserted and removed has no position to compare; make the same number of calls of both",
             name(insert),
             name(remove)
         ))
     }
 
-    /// Returns the meaning of an operation, if the test declares it or it was guessed.
+    /// Returns the meaning that the test declares for an operation or, if there is none, the
+    /// guessed meaning.
     fn meaning(&self, number: u32) -> Option<super::Meaning> {
         let model = self.judge.model()?;
         let guessed = || model.guess()?.meaning(number);
         model.operations.get(number as usize)?.meaning.or_else(guessed)
     }
 
-    /// Returns the failure of an execution that did not terminate. If an operation repeats until it makes a lucky
-    /// random choice, the execution could still terminate: it counts as undecided.
+    /// Returns the failure of an execution that did not terminate. If an operation repeats until it
+    /// makes a lucky random choice, the execution might terminate later, so the execution counts as
+    /// undecided instead.
     fn diverged(&self, execution: &Execution, most_steps: u64, undecided: impl Fn()) -> Option<FailureKind> {
         if execution.chooses_late {
             undecided();
@@ -1491,8 +1555,9 @@ impl Plan {
             }
             let config = Config::new().budget(self.budget());
             if let (Some(_), Ended::Stuck) = (serial.factors(), ended) {
-                // In a program that removes at most as many values as it inserts, no operation should wait, unless it
-                // also waits in serial executions.
+                // In a program that removes at most as many values as it inserts, no operation
+                // should wait forever, unless an operation also waits forever in a serial
+                // execution.
                 if serial.has_stuck() {
                     undecided();
                     return None;

@@ -22,17 +22,20 @@ use crate::view::{Report, Timeline, columns, file, html, text};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// No order of its operations explains its history.
+    /// No order of the run's operations explains its history.
     NotLinearizable,
-    /// No thread made progress for this long; zero if an exploration showed that no thread can continue.
+    /// No thread made progress for this time. The time is zero if an exploration showed that no
+    /// thread can continue.
     Stuck(Duration),
     /// The run was explored, and did not terminate within this many steps.
     Diverged(u64),
     /// The run was compared with serial executions, and none of them explains it.
     NotSerial,
-    /// The run was compared with serial executions, and none of them explains it, even with operations out of order.
+    /// The run was compared with serial executions, and none of them explains it, even if
+    /// operations may be out of order.
     NotQuasi {
-        /// The factors by which operations may be out of order, and the [semantics](crate::judge::quasi).
+        /// The name of the [semantics](crate::judge::quasi), with its factors: the numbers of
+        /// places by which operations may be out of order.
         semantics: String,
     },
     /// The object panicked.
@@ -62,8 +65,9 @@ impl fmt::Display for FailureKind {
             Self::Stuck(time) => write!(f, "is stuck: no thread made progress for {time:.1?}"),
             Self::Panicked { thread, message } => {
                 write!(f, "panicked in thread {thread}: ")?;
-                // A message keeps its lines, such as those of an assertion, but they cannot be mistaken for lines of
-                // the report.
+                // A message may have several lines, such as those of a failed assertion. Each line
+                // after the first starts with `|`, so that it cannot be mistaken for a line of the
+                // report.
                 let lines: Vec<String> = message.lines().map(visible).collect();
                 f.write_str(&lines.join("\n    | "))
             }
@@ -78,13 +82,13 @@ impl fmt::Display for FailureKind {
 pub struct Failure {
     /// The kind of failure.
     pub kind: FailureKind,
-    /// The time that it took to find.
+    /// The time that the test took to find the failure.
     pub after: Duration,
     /// The name of the run.
     pub token: Token,
     /// The history of the run.
     pub history: History<Record, Value>,
-    /// The algorithm that judged it.
+    /// The algorithm that judged the history.
     #[doc(hidden)]
     pub algorithm: String,
     /// The file to which the history was saved, if that succeeded.
@@ -96,7 +100,8 @@ pub struct Failure {
     pub saved_steps: Option<PathBuf>,
     /// The page on which the history was drawn, if that was requested and succeeded.
     pub page: Option<PathBuf>,
-    /// The smallest program that was seen failing in this way, if it was shrunk. This failure is then a run of that
+    /// The smallest program that was found to fail in the same way as the first program, if the
+    /// first program was shrunk. The other fields then describe a failing run of the smallest
     /// program.
     pub smallest: Option<Smallest>,
     /// The name of the test.
@@ -104,29 +109,32 @@ pub struct Failure {
     report: String,
 }
 
-/// The smallest program that was seen failing in the same way as the first.
+/// The smallest program that was found to fail in the same way as the first program.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Smallest {
-    /// The program, as [`Test::only`](super::Test::only) takes it.
+    /// The program, in the notation of [`Test::only`](super::Test::only).
     pub program: String,
-    /// The number of its calls.
+    /// The number of the program's calls.
     pub calls: usize,
     /// The number of calls of the program that failed first.
     pub of_calls: usize,
     /// The name of the run that failed first.
     #[doc(hidden)]
     pub first: Token,
-    /// The number of runs of the smallest program that failed in this way.
+    /// The number of runs of the smallest program that failed in the same way as the first run.
     pub failed: u64,
-    /// The number of its runs; if it was explored, the number of executions until one failed.
+    /// The number of runs of the smallest program. If the program was explored, the number of
+    /// executions up to the first failing one.
     pub runs: u64,
-    /// Whether exploring it without each one of its calls found no failure.
+    /// Whether the program needs each of its calls: whichever single call was left out, no explored
+    /// execution failed.
     pub is_minimal: bool,
     /// The maximum number of preemptions, or `None` if the exploration had no such limit.
     #[doc(hidden)]
     pub preemptions: Option<u32>,
-    /// Whether the smallest program was explored at random, because it has too many executions to explore all of them.
+    /// Whether the smallest program was explored with random schedules. If so, it has too many
+    /// calls to explore all its schedules, or the execution that failed has too many preemptions.
     #[doc(hidden)]
     pub by_chance: bool,
     /// Threads yielded at one in this many schedule points.
@@ -135,12 +143,13 @@ pub struct Smallest {
     /// The time that shrinking took.
     #[doc(hidden)]
     pub elapsed: Duration,
-    /// The settings that a test of it needs after [`Test::only`](super::Test::only).
+    /// The settings that a regression test of this program needs, as calls that follow
+    /// [`Test::only`](super::Test::only).
     pub(super) settings: Vec<String>,
 }
 
 impl Smallest {
-    /// Returns a number of runs after which it is unlikely that none of them has failed.
+    /// Returns a number of runs of which at least one is likely to fail.
     #[doc(hidden)]
     pub fn enough_runs(&self) -> u64 {
         let expected = (self.runs / self.failed.max(1) + 1).saturating_mul(20).clamp(FEWEST_RUNS, MOST_RUNS);
@@ -150,8 +159,9 @@ impl Smallest {
     }
 }
 
-/// The minimum and the maximum number of runs of a test that is to fail again.
+/// The minimum number of runs that a regression test makes.
 const FEWEST_RUNS: u64 = 1000;
+/// The maximum number of runs that a regression test makes.
 const MOST_RUNS: u64 = 1_000_000;
 
 impl Display for Smallest {
@@ -173,7 +183,7 @@ impl Display for Smallest {
     }
 }
 
-/// The report, followed by how to run the test again.
+/// Writes the report, followed by instructions on how to run the test again.
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { token, name, report, .. } = self;
@@ -186,16 +196,17 @@ impl Display for Failure {
         }
         writeln!(f, "                or put .replay(\"{token}\") before .run()")?;
         let Some(test) = self.regression_test() else { return Ok(()) };
-        writeln!(f, "\n  or keep it as a test; `your_test()` stands for this one up to `.run()`:\n")?;
+        writeln!(f, "\n  or keep it as a test, in which `your_test()` returns the failing test up to `.run()`:\n")?;
         test.lines().try_for_each(|line| writeln!(f, "    {line}"))
     }
 }
 
 /// Histories with at most this many operations are shown completely.
 const MOST_SHOWN: usize = 24;
-/// The time limit for finding a core.
+/// The time limit for finding the core of a history: a small part that is still rejected.
 const TIME_FOR_CORE: Duration = Duration::from_secs(2);
-/// The time limit for judging it again, unless that does not suffice.
+/// The time limit for judging a history again. If the limit is reached without a verdict, the
+/// history is judged again without a limit.
 const TIME_TO_JUDGE: Duration = Duration::from_millis(500);
 
 impl Failure {
@@ -204,8 +215,9 @@ impl Failure {
         &self.report
     }
 
-    /// Returns a test that runs the smallest program, as Rust code, if there is one. It calls `your_test()`, which
-    /// stands for the test that failed, up to `.run()`.
+    /// Returns a test that runs the smallest program, as Rust code. Returns `None` if the program
+    /// was not shrunk. The code calls `your_test()`, which stands for the code of the failing test
+    /// up to `.run()`.
     pub fn regression_test(&self) -> Option<String> {
         let Smallest { program, settings, .. } = self.smallest.as_ref()?;
         let last = self.name.rsplit("::").next().unwrap_or_default();
@@ -220,13 +232,13 @@ impl Failure {
         Some(test)
     }
 
-    /// Adds a line about something that the report lacks.
+    /// Adds a line that explains why a part of the report is missing.
     pub(super) fn with_remark(mut self, remark: &str) -> Self {
         let _ = writeln!(self.report, "  {}", visible(remark));
         self
     }
 
-    /// Adds the smallest program, of which this failure is a run.
+    /// Adds the smallest program to the report. `self` describes a failing run of that program.
     pub(super) fn with_smallest(mut self, smallest: Smallest) -> Self {
         let _ = write!(self.report, "\n{smallest}");
         self.smallest = Some(smallest);
@@ -271,7 +283,7 @@ struct Explained {
     history: History<Shown, String>,
     report: Report,
     refused: Option<OpId>,
-    /// The operations of the core.
+    /// The operations of the core, a small part of the history that is still rejected.
     core: Vec<OpId>,
     /// The timeline, if a page was requested.
     timeline: Option<Timeline>,
@@ -282,7 +294,7 @@ struct Explained {
 pub(super) struct Places {
     /// The operation whose result was refused.
     pub(super) refused: Option<OpId>,
-    /// The operations of the core.
+    /// The operations of the core, a small part of the history that is still rejected.
     pub(super) core: Vec<OpId>,
 }
 
@@ -298,15 +310,15 @@ impl Places {
 }
 
 impl FailureKind {
-    /// Returns a hint on what to do if the object is correct nevertheless.
+    /// Returns a hint on what to do if the object is correct although the test fails.
     fn doubt(&self) -> Option<&'static str> {
         match self {
             Self::Diverged(_) => {
                 Some("(a loop that waits for another thread must call trueline::primitives::spin_hint())")
             }
             Self::NotSerial => Some(
-                "(an object that may do more with concurrent threads than in serial runs needs a specification that \
-                 allows it)",
+                "(if the object may behave in ways that serial runs never show, test it against a specification that \
+                 allows this behavior)",
             ),
             Self::NotLinearizable
             | Self::Stuck(_)
@@ -316,7 +328,7 @@ impl FailureKind {
         }
     }
 
-    /// Returns whether a judge can explain the failure.
+    /// Returns whether the specification can explain this kind of failure.
     fn is_explained(&self, plan: &Plan) -> bool {
         match self {
             Self::NotLinearizable => true,
@@ -331,7 +343,9 @@ impl FailureKind {
 }
 
 fn explain(plan: &Plan, seen: &History<Call, Value>, time_for_core: Duration) -> Explained {
-    // By how much a quasi linearizable object is out of order may take long to find out.
+    // Judge within a time limit first. Without a limit, judging a quasi linearizable object may
+    // take long: once a rejection is certain, the judge still computes by how much the factors
+    // would have to be larger.
     let mut judged = plan.judged_within(seen, Budget::unlimited().time(TIME_TO_JUDGE));
     if is_accepted(&*judged).is_none() {
         judged = plan.judged_within(seen, Budget::unlimited());
@@ -440,12 +454,13 @@ fn draw(folder: &Path, name: &str, token: &Token, kind: &FailureKind, mut timeli
     html::write(folder, &file_name(name, token), &timeline).ok()
 }
 
-/// Returns the name of a file about a run of a test.
+/// Returns the name of the file for a run of a test, without an extension.
 fn file_name(name: &str, token: &Token) -> String {
     format!("{}-{}", running::plain(name), running::shortened(token.to_string()))
 }
 
-/// Saves the history in the build folder, or in the folder of temporary files.
+/// Saves the history in the build folder, or, if the build folder is not known, in the folder of
+/// temporary files.
 fn save(name: &str, token: &Token, history: &History<Record, Value>) -> Option<PathBuf> {
     #[cfg(feature = "json")]
     {

@@ -1,10 +1,11 @@
-//! Guessing the family of a model from its behavior, so that models without declared meanings reach the near-linear
-//! monitors.
+//! Guesses the family of a model from its behavior, so that monitors (near-linear algorithms, each
+//! for one type of object) can judge models whose operations have no declared meanings.
 //!
-//! The model is tried out on arguments of the test's own generators, and its behavior is compared with each family that
-//! has a monitor. A family that fits is only a guess: a linearization that the monitor finds is replayed on the model,
-//! and a rejection is confirmed by a search with the model. So a wrong guess costs time, and is then dropped; it never
-//! determines a verdict.
+//! The model is called with arguments from the test's own generators, and its behavior is compared
+//! with each family that has a monitor. A family that fits is only a guess: a linearization that
+//! the monitor finds is replayed on the model, and a rejection is confirmed by a search with the
+//! model. So a wrong guess never determines a verdict. It costs time until it is found to be wrong,
+//! and is then dropped.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem::{replace, take};
@@ -53,10 +54,11 @@ enum Role {
     Write,
     Read,
     Swap,
-    /// Takes the value out of the register, and leaves nothing.
+    /// Takes the value out of the register, and leaves the register empty.
     Empty,
     Increment,
-    /// Adds one, and returns the count before plus this number: 0 for the old count, 1 for the new count.
+    /// Adds one to the count. Returns the old count plus this number: 0 to return the old count, 1
+    /// to return the new count.
     FetchIncrement(i64),
     Count,
     Add,
@@ -139,13 +141,14 @@ impl Role {
         )
     }
 
-    /// Returns whether the operation may block, instead of returning that there is nothing to take.
+    /// Returns whether an operation with this role may block, instead of returning at once, when it
+    /// cannot take effect.
     fn may_wait(self) -> bool {
         matches!(self, Take | Look | Lock | LockShared | Acquire | Unlock | UnlockShared)
     }
 
-    /// Returns whether the operation unlocks. Its effect on a lock that is not held may differ in the model, because
-    /// tests do not call it then.
+    /// Returns whether the operation unlocks. Its effect when the lock is not held does not matter,
+    /// because tests do not unlock a lock that is not held.
     fn is_unlock(self) -> bool {
         matches!(self, Unlock | UnlockShared)
     }
@@ -189,8 +192,11 @@ fn entry(argument: &Value) -> Option<(&Value, &Value)> {
 }
 
 impl Held {
-    /// Executes an operation, and returns its result, which is `done` if the result is always the same; `None` if the
-    /// operation blocks, or does not accept the argument. From a bag, it takes the value that was `recorded`, if any.
+    /// Executes an operation, and returns its result. Returns `None` if the operation blocks, or
+    /// does not accept the argument.
+    ///
+    /// `done` is the result of an operation whose result is always the same. `Take` removes the
+    /// `recorded` value from a bag, or any value if no value was recorded.
     fn apply(
         &mut self,
         family: Family,
@@ -290,7 +296,8 @@ pub(super) struct Guess {
     family: Family,
     /// The role of each operation.
     roles: Vec<Role>,
-    /// For each operation, the first result that was seen: the only result if it is always the same.
+    /// For each operation, the first result that was seen. If the operation always returns the same
+    /// result, this is that result.
     done: Vec<Value>,
     /// For each operation, whether it blocks if there is nothing to take.
     waits: Vec<bool>,
@@ -298,8 +305,9 @@ pub(super) struct Guess {
     is_wrong: AtomicBool,
 }
 
-/// The guess of a model's family, which is made when the first run is judged: trying out the model runs code of the
-/// test, which may end the process, so the run must have been recorded before.
+/// The guess of a model's family. The guess is made when the first run is judged, and not earlier:
+/// guessing calls code of the test, which may end the process, so the run must already have been
+/// recorded.
 #[derive(Debug)]
 pub(super) struct Guessing {
     workload: Workload,
@@ -321,7 +329,8 @@ impl Guessing {
 
     pub(super) fn get(&self, spec: &ModelSpec) -> Option<&Guess> {
         let try_out = || {
-            // If the model panics, or does not return in time, there is no guess: it may not support these calls.
+            // If the model panics, or does not return in time, no family is guessed. Perhaps the
+            // model does not support these calls.
             let (model, workload) = (ModelSpec { guess: None, ..spec.clone() }, self.workload.clone());
             Supervised::start(move || Guess::of(&model, &workload)).wait(|_| Some(LONGEST)).ok().flatten()
         };
@@ -329,8 +338,8 @@ impl Guessing {
     }
 }
 
-/// A call that was tried out on a model: its possible results, the result that was chosen (`None` if it blocked), and
-/// whether it changed the state.
+/// A call that was tried on a model: its possible results, the result that was chosen (`None` if
+/// the call blocked), and whether the call changed the state.
 struct Done {
     call: Call,
     results: Vec<Value>,
@@ -338,17 +347,18 @@ struct Done {
     changed: bool,
 }
 
-/// The number of times that a model is tried from its initial state, and the number of operations each time.
+/// The number of times that a model is tried from its initial state.
 const TRIES: u64 = 24;
+/// The number of calls in each of the [`TRIES`].
 const TRIED: u32 = 32;
 /// The maximum number of assignments of roles to operations that are tried for a family.
 const MOST_WAYS: usize = 2000;
 
-/// The maximum number of results of an operation.
+/// The maximum number of possible results of an operation. If there are more, no family is guessed.
 const MOST_RESULTS: usize = 64;
 
-/// Tries out the model, several times from its initial state, and returns the calls; `None` if an operation has too
-/// many results.
+/// Tries the model several times from its initial state, and returns the calls of each try. Returns
+/// `None` if an operation has too many results.
 fn try_out(spec: &ModelSpec, workload: &Workload) -> Option<Vec<Vec<Done>>> {
     let count = u32::try_from(spec.operations.len()).ok()?;
     let mut random = Random::new(7);
@@ -357,7 +367,9 @@ fn try_out(spec: &ModelSpec, workload: &Workload) -> Option<Vec<Vec<Done>>> {
         let (mut state, mut done) = (spec.initial.clone(), Vec::new());
         for place in 0..TRIED {
             let operation = random.below(count);
-            // Either any arguments, or only a few different ones, so that operations use the same arguments more often.
+            // In one third of the tries, arguments are drawn from all possible values. In the
+            // others, they are drawn from only a few values, so that more operations have equal
+            // arguments.
             let argument = match number % 3 {
                 0 => workload.argument(operation, &mut random),
                 few => workload.draw(operation, random.bits(), u32::try_from(few).ok()? + 1, u64::from(place)),
@@ -384,7 +396,7 @@ fn try_out(spec: &ModelSpec, workload: &Workload) -> Option<Vec<Vec<Done>>> {
 }
 
 impl Guess {
-    /// Returns the first family that fits the behavior of the model, if one does.
+    /// Returns the first family that fits the behavior of the model, or `None` if no family fits.
     pub(super) fn of(spec: &ModelSpec, workload: &Workload) -> Option<Self> {
         let tries = try_out(spec, workload)?;
         Family::ALL.into_iter().find_map(|family| Self::of_family(family, spec.operations.len(), &tries))
@@ -427,10 +439,12 @@ impl Guess {
         Some(guess)
     }
 
-    /// Returns whether this guess explains all calls that were tried out. Determines the initial contents, too.
+    /// Returns whether this guess explains the results of all calls that were tried. Also
+    /// determines the initial contents of the object.
     fn fit(&mut self, tries: &[Vec<Done>]) -> bool {
         if self.family == Family::Register {
-            // The initial value is the first one that is seen before the register is changed.
+            // If the first call of a try returns the old value of the register, that value is the
+            // initial one.
             let seen = |done: &Vec<Done>| {
                 let first = done.first()?;
                 let role = self.roles[first.call.operation as usize];
@@ -454,7 +468,8 @@ impl Guess {
             })
     }
 
-    /// Returns whether an object with these contents has the same possible results, and executes the call on it.
+    /// Returns whether an object of the guessed family with the contents `held` has the same
+    /// possible results for this call as the model. Also executes the call on `held`.
     fn is_done_by(&self, held: &mut Held, done: &Done) -> bool {
         let Done { call, results, result, changed } = done;
         let mut may_return = self.outcomes(held, call);
@@ -476,7 +491,8 @@ impl Guess {
         is_same
     }
 
-    /// Returns the initial number of permits of a semaphore, if an acquire blocked or failed in this try.
+    /// Returns the initial number of permits of a semaphore. Returns `None` if no acquire blocked
+    /// or failed in this try, because the number is then unknown.
     fn permits(&self, done: &[Done]) -> Option<u64> {
         let mut taken = 0_i64;
         for Done { call, result, .. } in done {
@@ -489,7 +505,7 @@ impl Guess {
         None
     }
 
-    /// Returns the outcomes of an operation on these contents, each result once.
+    /// Returns the possible outcomes of an operation on these contents. Each result occurs once.
     fn outcomes(&self, held: &Held, call: &Call) -> Vec<(Value, Held)> {
         let chosen: Vec<Option<Value>> = match (self.family, self.roles[call.operation as usize], held) {
             (Family::Bag, Take, Held::Values(values)) if !values.is_empty() => {
@@ -513,7 +529,7 @@ impl Guess {
         (!(finds_nothing && self.waits[operation])).then_some(result)
     }
 
-    /// Returns the meaning of an operation, if [`Meaning`] has one for it.
+    /// Returns the meaning of an operation, or `None` if no [`Meaning`] describes it.
     #[cfg(feature = "systematic")]
     pub(super) fn meaning(&self, operation: u32) -> Option<Meaning> {
         match (self.family, self.roles.get(operation as usize)?) {
@@ -545,8 +561,10 @@ impl Guess {
                 }
             }
             Verdict::Rejected(evidence) => {
-                // Later events cannot make a rejected prefix linearizable. The verdict of the model itself on this
-                // prefix counts.
+                // The monitor rejected the history up to this event, so the model judges this
+                // prefix. If the model rejects the prefix, too, the whole history is rejected,
+                // because later events cannot make a prefix linearizable. If the model cannot
+                // decide, the verdict is unknown.
                 let confirmed = check(model, &until(history, evidence.event), config);
                 if !confirmed.verdict.is_accepted() {
                     return Some(confirmed);
@@ -562,8 +580,9 @@ impl Guess {
     }
 }
 
-/// Returns the history up to this return, extended to the returns of the operations that are open there, because their
-/// results matter, too. Operations that have not returned by then are pending.
+/// Returns the prefix of the history that ends with the return at `event`. If operations are open
+/// at this return, the prefix extends to the last return of such an operation, because the results
+/// of these operations matter, too. Operations that return only after the prefix are pending in it.
 fn until(history: &Recorded, event: u32) -> Recorded {
     let is_open = |called: u32, returned: u32| called < event && event < returned;
     let returns = history.operations().iter().map(|operation| (operation.call_position(), operation.return_position()));
@@ -638,7 +657,7 @@ impl Spec for Guess {
             crate::spec::Taken::Value(value) => Some(value),
             _ => None,
         };
-        // An operation that waits for a value cannot return that there is none.
+        // An operation that waits for a value cannot return that there is no value.
         if matches!(role, Take | Look) && self.waits[op.operation as usize] && recorded.is_some_and(Value::is_null) {
             return None;
         }
@@ -777,7 +796,7 @@ mod tests {
         assert_eq!(seems(Values::new(), &[POP_BACK, PUSH_BACK]), Some((Family::Stack, vec![Take, Put])));
         assert_eq!(seems(Values::new(), &[PUSH_BACK, POP_FRONT, POP_BACK]), None, "a deque has no monitor");
         assert_eq!(seems(Values::new(), &[PUSH_BACK, POP_FRONT, len]), None);
-        assert_eq!(seems(Values::from([1]), &[PUSH_BACK, POP_FRONT]), None, "it is not empty at first");
+        assert_eq!(seems(Values::from([1]), &[PUSH_BACK, POP_FRONT]), None, "the queue is not empty initially");
         let least: Operation<Values> = ("least", None, |model, _| {
             let least = model.iter().copied().min();
             model.retain({
@@ -846,7 +865,7 @@ mod tests {
             register: None,
             guess: None,
         };
-        let guess = Guess::of(&spec, &Workload { kinds, ..Workload::default() }).expect("it is a map");
+        let guess = Guess::of(&spec, &Workload { kinds, ..Workload::default() }).expect("the model is a map");
         assert_eq!((guess.family, &guess.roles[..]), (Family::Map, &[InsertAt, RemoveAt, GetAt][..]));
     }
 
@@ -960,7 +979,7 @@ mod tests {
         assert_eq!(seems(spec_of((false, 0_u32), shared_lock())), Some((Family::SharedLock, roles, free)));
         let roles = vec![Acquire, Release];
         assert_eq!(seems(spec_of(2_i64, semaphore(i64::MAX))), Some((Family::Semaphore, roles, Held::Permits(2))));
-        assert_eq!(seems(spec_of(2_i64, semaphore(2))), None, "it has two permits at most");
+        assert_eq!(seems(spec_of(2_i64, semaphore(2))), None, "the semaphore never has more than two permits");
         assert_eq!(seems(spec_of(Values::new(), [plain(&[PUSH_BACK]), vec![take_any(2)]].concat())), None);
     }
 
@@ -972,18 +991,18 @@ mod tests {
         let mut open: Vec<Option<(Call, Option<Value>)>> = vec![None; processes as usize];
         let mut results: Vec<Value> = vec![Value::Null];
         let mut left = 4 + random.below(9);
-        // Operations that block may do so forever.
+        // The number of steps is limited, because operations may block forever.
         for _ in 0..200 {
             let process = random.below(processes);
             let slot = &mut open[process as usize];
             match slot {
                 None if left > 0 => {
                     left -= 1;
-                    let operation = random.below(u32::try_from(workload.kinds.len()).expect("few"));
+                    let operation = random.below(u32::try_from(workload.kinds.len()).expect("there are few kinds"));
                     let argument = workload.draw(operation, random.bits(), 3, unique);
                     unique += 1;
                     let call = Call { operation, argument };
-                    builder.call(process, call.clone()).expect("free");
+                    builder.call(process, call.clone()).expect("the process has no open call");
                     *slot = Some((call, None));
                 }
                 None => {}
@@ -993,7 +1012,7 @@ mod tests {
                         // A faulty object may return instead of blocking.
                         *returned = (random.below(40) == 0).then_some(Value::Null);
                     } else {
-                        let chosen = random.below(u32::try_from(outcomes.len()).expect("few"));
+                        let chosen = random.below(u32::try_from(outcomes.len()).expect("a call has few outcomes"));
                         let (result, next) = outcomes.swap_remove(chosen as usize);
                         (state, *returned) = (next, Some(result));
                     }
@@ -1005,7 +1024,7 @@ mod tests {
                     if random.below(20) == 0 && left == 0 {
                         break; // the open calls never return
                     }
-                    builder.ret(process, result).expect("open");
+                    builder.ret(process, result).expect("the process has an open call");
                     *slot = None;
                 }
             }
@@ -1025,7 +1044,7 @@ mod tests {
     /// Judges this many histories of each model as if it were the first model, and asserts that no verdict is wrong.
     fn judge_as_the_first<M: PlainModel>(initial: &M, models: &[Operations], histories: u32) -> Tally {
         let (seeming, workload) = spec_of(initial.clone(), models[0].clone());
-        let guess = Guess::of(&seeming, &workload).expect("it is of a family");
+        let guess = Guess::of(&seeming, &workload).expect("the first model belongs to a family");
         let (mut random, mut tally) = (Random::new(3), Tally::default());
         for operations in models {
             let (model, workload) = spec_of(initial.clone(), operations.clone());
@@ -1035,7 +1054,7 @@ mod tests {
                 let right = check(&model, &history, &Config::new()).verdict;
                 let judgment = guess.judge(&model, &history, &Config::new());
                 tally.wrong_guesses += u32::from(guess.is_wrong());
-                // Histories that the monitor cannot judge are searched anyway.
+                // Outside of this test, a search judges the histories that the monitor cannot judge.
                 let Some(judgment) = judgment else {
                     tally.refused += 1;
                     continue;
@@ -1171,7 +1190,8 @@ mod tests {
         let semaphores = [semaphore(i64::MAX), semaphore(2), semaphore(1)];
         tallies.push(("semaphore", judge_as_the_first(&2_i64, &semaphores, histories)));
         for (name, tally) in tallies {
-            // The monitor of read-write locks refuses most of these histories, and nearly all that are rejected.
+            // The monitor of read-write locks cannot judge most of these histories, and can judge almost none of
+            // those that are not linearizable.
             let is_mostly_refused = name == "read-write lock";
             let least = histories / if is_mostly_refused { 200 } else { 20 };
             assert!(tally.accepted > least, "{name}: {tally:?}");

@@ -1,4 +1,4 @@
-//! The specification that histories of a test are compared with, with erased types.
+//! The specification with which a test compares its histories, with erased types.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,27 +21,29 @@ pub(super) fn names(workload: &Workload) -> Names {
     workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect()
 }
 
-/// The specification of a test, with further questions that the test asks besides verdicts.
+/// The specification of a test, with the properties that the test needs besides verdicts.
 pub(super) trait Judge: Specification<Call, Value, Error = String> {
-    /// Returns its name in reports.
+    /// Returns the name that reports use for the specification.
     fn name(&self) -> &str;
 
-    /// Returns the model, if the specification is one.
+    /// Returns the model, if the specification is a model.
     fn model(&self) -> Option<&ModelSpec> {
         None
     }
 
-    /// Returns the synchronizing operations, if the specification consists of them.
+    /// Returns the specification as a [`SyncModel`], if its operations synchronize.
     fn synchronizing(&self) -> Option<&SyncModel> {
         None
     }
 
-    /// Returns whether operations may be out of order, so that a program must have as many removals as insertions.
+    /// Returns whether operations may be out of order. If they may, every program must contain as
+    /// many removals as insertions.
     fn is_quasi(&self) -> bool {
         false
     }
 
-    /// Returns all possible sequences of results if these calls are made one after the other; `None` if it cannot tell.
+    /// Returns all possible sequences of results if these calls are made one after the other; `None` if the
+    /// specification cannot list them.
     #[cfg(feature = "systematic")]
     fn sequences(&self, calls: &[Call]) -> Option<Vec<Vec<Value>>> {
         let _ = calls;
@@ -53,18 +55,19 @@ pub(super) trait Judge: Specification<Call, Value, Error = String> {
         false
     }
 
-    /// Returns whether it is the user's code, which may panic or never return.
+    /// Returns whether the specification is the user's code, which may panic or never return.
     fn is_users_code(&self) -> bool {
         true
     }
 
-    /// Returns whether long histories may take too long to judge, because no monitor knows the operations.
+    /// Returns whether judging needs a search, because no monitor supports the operations. A search
+    /// may take too long for long histories.
     fn needs_search(&self) -> bool {
         false
     }
 }
 
-/// Returns the history as files represent it.
+/// Converts the history to the form that history files store.
 pub(super) fn raw(names: &[Arc<str>], history: &Recorded) -> History<Record, Value> {
     history.map(|operation| (record(names, &operation.op), operation.outcome.clone()))
 }
@@ -73,12 +76,12 @@ fn record(names: &[Arc<str>], call: &Call) -> Record {
     Record { f: Arc::clone(&names[call.operation as usize]), key: None, value: call.argument.clone() }
 }
 
-/// Formats a result for people.
+/// Formats a result for reports.
 pub(super) fn show_result(value: &Value) -> String {
     if value.is_null() { "-".to_owned() } else { value.to_string() }
 }
 
-/// Displays calls by their names.
+/// Displays calls with the names of their operations, instead of the numbers.
 fn by_name(names: &[Arc<str>]) -> Show<'_, Call, Value> {
     Show::by(|call| Shown::Record(record(names, call)), show_result)
 }

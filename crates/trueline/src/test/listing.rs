@@ -1,8 +1,9 @@
 //! The text notation of programs.
 //!
-//! Threads are separated by `|`, and the calls of a thread by `,`. The argument of a call follows its name, in JSON:
-//! `push 1, pop | pop`. If there are calls before the threads start and after they have finished, the threads are in
-//! parentheses: `push 1 (pop | pop) pop`. A name that contains one of these signs is quoted.
+//! Threads are separated by `|`, and the calls of a thread by `,`. The argument of a call follows
+//! the name of its operation, in JSON: `push 1, pop | pop`. If there are calls before the threads
+//! start and after they have finished, the threads are in parentheses: `push 1 (pop | pop) pop`. A
+//! name that contains one of these signs is quoted.
 
 use std::fmt::Write as _;
 
@@ -26,7 +27,8 @@ impl Listing {
         self.before.len() + self.threads.iter().map(Vec::len).sum::<usize>() + self.after.len()
     }
 
-    /// Returns all calls, starting with those before the threads start.
+    /// Returns all calls: those before the threads start, those of the threads, and those after the
+    /// threads have finished.
     pub(super) fn all(&self) -> impl Iterator<Item = &Call> {
         self.before.iter().chain(self.threads.iter().flatten()).chain(&self.after)
     }
@@ -36,8 +38,8 @@ impl Listing {
         self.before.iter_mut().chain(self.threads.iter_mut().flatten()).chain(&mut self.after)
     }
 
-    /// Keeps only the calls for which `keeps` returns true, given their index among [`all`](Self::all). Threads without
-    /// calls are kept.
+    /// Keeps only the calls for which `keeps` returns `true`. The argument of `keeps` is the index
+    /// of the call in [`all`](Self::all). A thread that loses all its calls is kept.
     pub(super) fn retain(&mut self, mut keeps: impl FnMut(usize) -> bool) {
         let mut place = 0;
         for calls in [&mut self.before].into_iter().chain(&mut self.threads).chain([&mut self.after]) {
@@ -48,8 +50,9 @@ impl Listing {
         }
     }
 
-    /// Returns whether this program is `whole` without some threads, without some last calls of the other threads, and
-    /// without some last calls after the threads.
+    /// Returns whether this program results from `whole` by leaving out entire threads, the last
+    /// calls of other threads, and the last of the calls that are made after the threads have
+    /// finished.
     pub(super) fn is_beginning_of(&self, whole: &Self) -> bool {
         let mut threads = whole.threads.iter();
         self.before == whole.before
@@ -57,7 +60,7 @@ impl Listing {
             && whole.after.starts_with(&self.after)
     }
 
-    /// Formats the program, so that [`read`](Self::read) returns it.
+    /// Formats the program as text that [`read`](Self::read) parses.
     pub(super) fn to_text(&self, kinds: &[Kind]) -> String {
         let list = |calls: &[Call]| calls.iter().map(|call| call_text(call, kinds)).collect::<Vec<_>>().join(", ");
         let threads = self.threads.iter().map(|calls| list(calls)).collect::<Vec<_>>().join(" | ");
@@ -67,7 +70,8 @@ impl Listing {
         format!("{} ({}) {}", list(&self.before), threads.trim(), list(&self.after)).trim().to_owned()
     }
 
-    /// Parses a program with these operations. `takes` returns whether an operation accepts an argument.
+    /// Parses a program that calls the operations `kinds`. `takes` returns whether the operation
+    /// with the given number accepts the given argument.
     ///
     /// # Errors
     /// Returns a message if the program is invalid.
@@ -121,7 +125,7 @@ fn call_text(call: &Call, kinds: &[Kind]) -> String {
 }
 
 fn read_call(text: &str, kinds: &[Kind], takes: impl Fn(u32, &Value) -> bool) -> Result<Call, String> {
-    // The longest matching name counts, because a name may be a prefix of another.
+    // If several names match, the longest one is used, because a name may be a prefix of another.
     let longest = (0..).zip(kinds).filter_map(|(number, kind)| {
         let quoted = Value::from(&*kind.name).to_string();
         let rest = text.strip_prefix(&quoted).or_else(|| text.strip_prefix(&*kind.name))?;
@@ -136,10 +140,10 @@ fn read_call(text: &str, kinds: &[Kind], takes: impl Fn(u32, &Value) -> bool) ->
         return Ok(Call { operation, argument });
     }
     let name = &kinds[operation as usize].name;
-    Err(format!("a program calls `{name}` with {argument}, which it does not take"))
+    Err(format!("a program calls `{name}` with {argument}, which is not a valid argument of this operation"))
 }
 
-/// Splits a text at this character, outside of values.
+/// Splits a text at this character, except inside strings and lists.
 fn split(text: &str, sign: char) -> Vec<&str> {
     let (mut parts, mut first, mut depth) = (Vec::new(), 0, 0_u32);
     let (mut is_quoted, mut is_escaped) = (false, false);
@@ -162,8 +166,9 @@ fn split(text: &str, sign: char) -> Vec<&str> {
     parts
 }
 
-/// Replaces the syntax of a program in a token, which contains only characters that are not special in shells and file
-/// names, and are not part of operation names.
+/// The separators of a program, each with the character that replaces it in a token. None of these
+/// characters is special in shells and file names. If the name of an operation contains such a
+/// character, the character is escaped.
 const STANDS_FOR: [(&str, char); 7] =
     [(", ", ','), (" | ", '+'), (" (", '='), ("(", '='), (") ", '='), (")", '='), (" ", '_')];
 
@@ -236,8 +241,8 @@ mod tests {
 
     #[test]
     fn beginnings_lack_the_last_calls() {
-        let whole = read("push 1 (push 2, pop | pop | push 3, pop) pop, pop").expect("a program");
-        let is_beginning = |text: &str| read(text).expect("a program").is_beginning_of(&whole);
+        let whole = read("push 1 (push 2, pop | pop | push 3, pop) pop, pop").expect("the program is valid");
+        let is_beginning = |text: &str| read(text).expect("the program is valid").is_beginning_of(&whole);
         assert!(is_beginning("push 1 (push 2 | pop | push 3) pop") && is_beginning("push 1 (pop | push 3, pop)"));
         assert!(is_beginning("push 1 (| push 3)") && whole.is_beginning_of(&whole));
         for other in ["(push 2)", "push 1 (pop, pop)", "push 1 (push 3 | push 2)", "push 1 (push 2 | pop | pop)"] {
@@ -247,13 +252,13 @@ mod tests {
 
     #[test]
     fn programs_are_read() {
-        let program = read("push 1, pop | drop the sender, push back [1, \"|\"]").expect("it is one");
+        let program = read("push 1, pop | drop the sender, push back [1, \"|\"]").expect("the program is valid");
         let list = Value::List([1.into(), "|".into()].into());
         assert_eq!(
             program.threads,
             [vec![call(0, 1), call(1, Value::Null)], vec![call(2, Value::Null), call(3, list)]]
         );
-        let around = read("push 1 (pop || pop) pop, pop").expect("it is one");
+        let around = read("push 1 (pop || pop) pop, pop").expect("the program is valid");
         assert_eq!((around.before.len(), around.threads.len(), around.after.len()), (1, 3, 2));
         assert!(around.threads[1].is_empty());
     }
@@ -287,7 +292,7 @@ mod tests {
             ("peek", "only push, pop, drop the sender"),
             ("pushed", "a program calls `pushed`"),
             ("push x", "as in JSON"),
-            ("push false", "which it does not take"),
+            ("push false", "which is not a valid argument of this operation"),
             ("push 1 (pop", "is not closed"),
             ("(push 1) (pop)", "in parentheses"),
             ("push 1,, pop", "a program calls ``"),

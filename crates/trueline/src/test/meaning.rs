@@ -1,7 +1,8 @@
-//! The meaning of a model's operations, for the near-linear monitors.
+//! The meanings of a model's operations. If they are known, the runs of the model can be judged by
+//! monitors, which are near-linear algorithms, each for one type of object.
 //!
-//! A meaning is a promise, so it is checked: on a random sequence of operations, the model must behave like the
-//! standard object, from the initial state on.
+//! A test may declare a wrong meaning, so meanings are checked: on a random sequence of operations
+//! from the initial state, the model must behave like the standard object.
 
 use std::collections::VecDeque;
 
@@ -10,10 +11,12 @@ use crate::drive::{Call, Random};
 use crate::history::Value;
 use crate::spec::{Standard, Taken};
 
-/// The meaning of an operation, independent of its name. Meanings let the near-linear [monitors](crate::judge::monitor)
-/// judge runs of a model; they can judge thousands of operations where a search may never end.
+/// The meaning of an operation, independent of its name. With meanings, the near-linear
+/// [monitors](crate::judge::monitor) can judge runs of a model. A monitor can judge histories of
+/// thousands of operations, for which a search may take exponential time.
 ///
-/// Operations that insert a value have it as their only argument; those that remove a value return an `Option`.
+/// An operation that inserts a value has this value as its only argument. An operation that removes
+/// a value returns an `Option`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Meaning {
@@ -32,7 +35,8 @@ pub enum Meaning {
 }
 
 impl Meaning {
-    /// Returns the standard operation, or `None` if the standard operation cannot have this result.
+    /// Returns the standard operation with this meaning, or `None` if the standard operation cannot
+    /// have the `recorded` result.
     ///
     /// `done` is the result of an operation that inserts or writes a value.
     pub(super) fn standard<'a>(
@@ -57,22 +61,22 @@ impl Meaning {
     }
 }
 
-/// Interprets a result that is an `Option`.
+/// Interprets a recorded result that represents an `Option`.
 pub(super) fn taken(recorded: Option<&Value>) -> Taken<&Value> {
     match recorded {
         None => Taken::Unknown,
         Some(Value::Null) => Taken::Nothing,
-        // `Option` wraps some values in a list with one element; see its implementation of `Datum`.
+        // The implementation of `Datum` for `Option` wraps some values in a list with one element.
         Some(Value::List(list)) if list.len() == 1 => Taken::Value(&list[0]),
         Some(value) => Taken::Value(value),
     }
 }
 
-/// The number of operations that are tried.
+/// The number of operations that are called to check meanings.
 const TRIED: u32 = 300;
 
-/// Checks that a model behaves as its meanings say. Records the results of operations that insert or write, and the
-/// initial value if the model is a register.
+/// Checks that a model behaves as the meanings of its operations describe. Records the results of
+/// operations that insert or write, and the initial value if the model is a register.
 ///
 /// # Errors
 /// Returns a message about an operation that behaves differently.
@@ -98,7 +102,8 @@ pub(super) fn try_out(spec: &mut ModelSpec, argument: impl Fn(u32, &mut Random) 
         let mut outcomes = step(&state, &call);
         let (Some((result, next)), true) = (outcomes.pop(), outcomes.is_empty()) else {
             return Err(format!(
-                "`{name}` has no outcome, or more than one, in {state:?}, but its meaning always has exactly one"
+                "in the state {state:?}, the model allows no outcome of `{name}`, or more than one, but an operation \
+                 with a meaning must have exactly one: leave the meaning out"
             ));
         };
         let meaning = operations[number as usize].meaning.expect("only operations with a meaning are chosen");
@@ -117,7 +122,8 @@ pub(super) fn try_out(spec: &mut ModelSpec, argument: impl Fn(u32, &mut Random) 
         };
         if !agrees {
             return Err(format!(
-                "`{name}` of the model returned {result} in {state:?}, which is not what {meaning:?} means; leave the meaning out"
+                "in the state {state:?}, `{name}` of the model returned {result}, but an operation with the meaning \
+                 {meaning:?} returns something else: correct the model, or leave the meaning out"
             ));
         }
         state = next;

@@ -16,15 +16,16 @@
 //!     .run();
 //! ```
 //!
-//! A run whose history no linearization explains makes the test fail with a report: the threads side by side, the few
-//! operations that matter, the results that were returned and those that were possible, and how to repeat the run. A
-//! run that gets stuck and a panic of the object make the test fail, too.
+//! If no linearization explains the history of a run, the test fails with a report. The report
+//! shows the threads side by side, the few operations that matter, the results that they returned
+//! and the results that were possible, and how to repeat the run. The test also fails if a run gets
+//! stuck or the object panics.
 //!
 //! ```should_panic
 //! use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 //! use std::time::Duration;
 //!
-//! // The increment is a load and a store: two threads may draw the same number.
+//! // The increment is a load and a store, so two threads may draw the same number.
 //! trueline::test(|| AtomicU64::new(0))
 //!     .model(0_u64)
 //!     .operation(
@@ -45,9 +46,10 @@
 //!     .run();
 //! ```
 //!
-//! Before the report is written, the program of the failing run is shrunk, for at most two [seconds](Test::shrink_for).
-//! The report shows the smallest program that was seen failing in the same way, and ends with a regression test for it.
-//! To complete that test, move the failing test, up to `.run()`, into a function of its own:
+//! Before the report is written, the program of the failing run is shrunk, for at most two
+//! [seconds](Test::shrink_for). The report shows the smallest program that failed in the same way,
+//! and ends with a regression test for it. To complete that test, move the failing test, up to
+//! `.run()`, into a separate function:
 //!
 //! ```
 //! # use std::collections::VecDeque;
@@ -72,9 +74,9 @@
 //!
 //! # What real objects need
 //!
-//! - **A handle for each thread** ([`Test::handle`]), which may hold guards from one operation to a later one, and may
-//!   be dropped by an operation; **roles** ([`Test::by`]), such as a single consumer; operations that are possible only
-//!   [sometimes](Test::when).
+//! - **A handle for each thread** ([`Test::handle`]), which may keep a guard from one operation
+//!   until a later operation drops it; **roles** ([`Test::by`]), such as a single consumer;
+//!   operations that are possible only in [some states](Test::when).
 //! - **Operations that may never return** ([`Test::may_block`]), with a way to [release them](Test::release).
 //! - Operations [before](Test::before) a run, to fill the object, and [after](Test::after) it, when all threads have
 //!   finished.
@@ -84,8 +86,9 @@
 //!   elements of a [chosen size](crate::drive::Payload), keys whose [hashes collide](crate::drive::Colliding).
 //! - Operations that [wait for each other](Test::synchronizes): channels, exchangers, barriers.
 //! - [Weak](Test::weak) operations, such as `len`, which are called only on request.
-//! - Closing, dropping an end, and polling a future [once](poll_once), which are operations like any others. Their
-//!   results must tell the model what happened:
+//! - Closing a channel, dropping one of its ends, and polling a future [once](poll_once). These are
+//!   ordinary operations. Their results must show what happened, so that they can be compared with
+//!   the results of the model:
 //!
 //! ```
 //! use std::collections::VecDeque;
@@ -121,20 +124,20 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `TRUELINE_SEED` | seeds all randomness |
-//! | `TRUELINE_REPLAY` | makes only this run, whose name is taken from a report |
+//! | `TRUELINE_REPLAY` | makes only the run with this name, which a report printed |
 //! | `TRUELINE_TIME` | makes runs for this many seconds |
-//! | `TRUELINE_RUNS` | makes this many runs, however long that takes |
+//! | `TRUELINE_RUNS` | makes this many runs, without a time limit |
 //! | `TRUELINE_THREADS`, `TRUELINE_OPERATIONS` | the number of threads, and of operations of each thread |
 //! | `TRUELINE_CHAOS` | makes threads yield at one in N schedule points; 0 disables yielding |
-//! | `TRUELINE_CLOCK` | the clock: `tsc`, `instant` or `counter` |
+//! | `TRUELINE_CLOCK` | selects the clock: `tsc`, `instant` or `counter` |
 //! | `TRUELINE_PAGES` | draws failing runs, and failing assertions, as HTML pages in this folder |
 //! | `TRUELINE_SHRINK_TIME` | shrinks a failing program for at most this many seconds; 0 disables shrinking |
-//! | `TRUELINE_WEAK` | 1 to call operations that are tagged weak, too |
+//! | `TRUELINE_WEAK` | if 1, also calls operations that are tagged weak |
 //!
-//! Failing runs are recorded in `trueline-regressions.txt`, beside the `Cargo.toml` of the package, and are tried first
-//! the next time.
+//! Failing runs are recorded in `trueline-regressions.txt`, beside the `Cargo.toml` of the package,
+//! and are repeated first when the test runs again.
 
-// What a test consists of.
+// The parts of a test.
 mod model;
 mod meaning;
 mod specified;
@@ -216,7 +219,7 @@ pub fn test<O: Send + Sync + 'static>(make: impl Fn() -> O + Send + Sync + 'stat
         || format!("{}:{}", place.file().rsplit(['/', '\\']).next().unwrap_or_default(), place.line()),
         str::to_owned,
     );
-    // A line number is not a name to record failing runs by: the next edit moves the line.
+    // Failing runs are not recorded under a line number, because the next edit of the file may move the line.
     let remembers = of_harness.is_some();
     Test {
         make: Arc::new(make),
@@ -252,8 +255,9 @@ impl<O: fmt::Debug> fmt::Debug for Shared<O> {
     }
 }
 
-/// Marks a test whose correct behavior is not specified yet: give it a [model](Test::model), a [specification by
-/// name](Test::spec), or [one of your own](Test::own_spec).
+/// Marks a test whose correct behavior is not specified yet. To specify it, choose a
+/// [model](Test::model), a [specification by name](Test::spec), or [one of your
+/// own](Test::own_spec).
 #[derive(Debug)]
 pub struct Unjudged(());
 
@@ -284,7 +288,7 @@ impl Specified {
         let info = self.spec.info();
         assert!(
             info.operation(operation).is_some(),
-            "`{}` has no operation `{}`, only {}",
+            "the specification `{}` has no operation `{}`; its operations are: {}",
             info.name,
             visible(operation),
             info.operations.iter().map(|operation| operation.name).collect::<Vec<_>>().join(", ")
@@ -313,7 +317,7 @@ type MakeHandle<O, H> = Arc<dyn Fn(&Shared<O>, u32) -> H + Send + Sync>;
 /// Releases operations that are blocked.
 type Release<O> = Arc<dyn Fn(&O) + Send + Sync>;
 
-/// Executes an operation on a handle, with an argument, and records its timestamps.
+/// Executes an operation with an argument on a handle, and records the timestamps of the operation.
 type Carry<H> = Box<dyn Fn(&mut H, &Value, Clock) -> Timed + Send + Sync>;
 
 /// The code that executes an operation.
@@ -342,7 +346,7 @@ pub struct Test<O, H = Shared<O>, J = Unjudged> {
     make: Arc<dyn Fn() -> O + Send + Sync>,
     handle: MakeHandle<O, H>,
     release: Option<Release<O>>,
-    /// Indexed by the operation's number in the outline.
+    /// The code of each operation, by the number of the operation in `outline`.
     bodies: Vec<Body<H>>,
     outline: Outline,
     judge: J,
@@ -361,7 +365,7 @@ impl<O, H, J: fmt::Debug> fmt::Debug for Test<O, H, J> {
 }
 
 impl<O: 'static> Test<O, Shared<O>, Unjudged> {
-    /// Gives each thread a handle of its own, which its operations get instead of the object.
+    /// Gives each thread a handle of its own, which is passed to its operations instead of the object.
     ///
     /// A handle is created on its thread, and dropped when all threads have finished. Threads are numbered from 0.
     /// Operations [before](Test::before) and [after](Test::after) a run have a handle of their own.
@@ -408,17 +412,18 @@ impl<O, H> Test<O, H, Unjudged> {
         Test { make, handle, release, bodies, outline, judge, options }
     }
 
-    /// Specifies the correct behavior by a plain Rust type, which executes one operation at a time, starting from this
-    /// state.
+    /// Specifies the correct behavior by a plain Rust type, which executes one operation at a time,
+    /// starting from the state `initial`.
     pub fn model<M: PlainModel>(self, initial: M) -> Test<O, H, Modeled<M>> {
         self.judged_by(Modeled { initial, steps: Vec::new(), independent_keys: false })
     }
 
-    /// Tests operations that wait for each other. [`together`](Test::together) specifies which operations synchronize,
-    /// and what each of them then returns. `initial` is the state, of a plain Rust type, that is kept from one
-    /// synchronization to the next; use `()` if there is no state.
+    /// Tests operations that wait for each other. [`together`](Test::together) specifies which
+    /// operations synchronize, and what each of them then returns. A state of a plain Rust type is
+    /// kept from one synchronization to the next. The first state is `initial`. Use `()` if there
+    /// is no state.
     ///
-    /// A run also fails if calls that should have returned did not return.
+    /// A run also fails if a call did not return although it should have.
     ///
     /// ```
     /// use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -440,8 +445,10 @@ impl<O, H> Test<O, H, Unjudged> {
         self.judged_by(SynchronizingModel { initial, modes: Vec::new() })
     }
 
-    /// Specifies the correct behavior by the name of a specification, such as `queue` or `register:0` (`trueline specs`
-    /// lists them). Long runs can be judged, too, by the near-linear monitors of the specification.
+    /// Specifies the correct behavior by the name of a specification, such as `queue` or
+    /// `register:0` (`trueline specs` lists them). If the specification has a
+    /// [monitor](crate::judge::monitor), which is an algorithm that takes near-linear time, long
+    /// runs can be judged, too.
     ///
     /// Operations must have the names that the specification gives them.
     ///
@@ -486,7 +493,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self.bodies.push(Body { call: Box::new(call), is_possible: None });
     }
 
-    /// Sets the weight of the last operation: it is called this many times as often as an operation without a weight.
+    /// Sets the weight of the operation that was added last. An operation with weight N is called N
+    /// times as often as an operation without a weight.
     ///
     /// # Panics
     /// Panics if there is no operation yet.
@@ -496,12 +504,13 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Restricts the last operation to one thread, which has this role. Threads without a role call only operations
-    /// without a role, and a thread with a role calls only operations of that role.
+    /// Restricts the operation that was added last to one thread, which has this role. Threads
+    /// without a role call only operations without a role, and a thread with a role calls only
+    /// operations of that role.
     ///
     /// ```
     /// # use std::sync::Mutex;
-    /// // One consumer, as many producers as there are other threads.
+    /// // One thread is the consumer; all other threads are producers.
     /// # trueline::test(|| Mutex::new(Vec::new())).spec("stack")
     /// # .operation("push", 0..9, |stack, x| stack.lock().unwrap().push(x))
     /// .operation("pop", (), |stack, ()| stack.lock().unwrap().pop()).by("consumer")
@@ -515,8 +524,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self.by_threads(role, 1)
     }
 
-    /// Restricts the last operation to threads with this role, as [`by`](Test::by) does, and sets the number of these
-    /// threads.
+    /// Restricts the operation that was added last to threads with this role, as [`by`](Test::by)
+    /// does, and sets the number of these threads.
     ///
     /// # Panics
     /// Panics if there is no operation yet, or `threads` is 0.
@@ -526,8 +535,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Restricts the last operation to one thread, which has this role. Unlike with [`by`](Test::by), this thread also
-    /// calls operations without a role.
+    /// Restricts the operation that was added last to one thread, which has this role. Unlike with
+    /// [`by`](Test::by), this thread also calls operations without a role.
     ///
     /// ```
     /// # use std::sync::Mutex;
@@ -547,8 +556,9 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Calls the last operation only on request ([`check_weak`](Test::check_weak), or `TRUELINE_WEAK=1`). Use it for
-    /// operations such as `len` or iteration, which many objects do not promise to be exact.
+    /// Calls the operation that was added last only on request ([`check_weak`](Test::check_weak),
+    /// or `TRUELINE_WEAK=1`). Use it for operations such as `len` or iteration, which many objects
+    /// do not promise to be exact.
     ///
     /// # Panics
     /// Panics if there is no operation yet.
@@ -564,7 +574,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Allows the last operation to wait forever. If it does, it is pending when the run is judged.
+    /// Allows the operation that was added last to wait forever. A call that waits forever is
+    /// pending when the run is judged.
     ///
     /// # Panics
     /// Panics if there is no operation yet.
@@ -574,39 +585,43 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Calls the last operation only if this function returns `true` for the thread's handle: for example, if there is
-    /// a guard to drop, or a channel is not closed yet.
+    /// Calls the operation that was added last only if the given function returns `true` for the
+    /// thread's handle: for example, only if the handle has a guard to drop, or if a channel is not
+    /// closed yet.
     ///
     /// # Panics
     /// Panics if there is no operation yet.
     #[track_caller]
     pub fn when(mut self, is_possible: impl Fn(&mut H) -> bool + Send + Sync + 'static) -> Self {
         self.outline.last("when");
-        self.bodies.last_mut().expect("each operation has an entry").is_possible = Some(Box::new(is_possible));
+        self.bodies.last_mut().expect("each operation has a body").is_possible = Some(Box::new(is_possible));
         self
     }
 
-    /// Sets the function that releases operations that wait forever, such as by closing the channel. The results that
-    /// they then return do not count. Objects that are written with [`primitives`](crate::primitives) do not need it.
+    /// Sets the function that releases operations that wait forever, for example by closing the channel. The results
+    /// of released operations are ignored. Objects that are written with [`primitives`](crate::primitives) do not
+    /// need such a function.
     pub fn release(mut self, release: impl Fn(&O) + Send + Sync + 'static) -> Self {
         self.release = Some(Arc::new(release));
         self
     }
 
-    /// Adds calls that are made one after another before the threads start, such as an initial fill.
+    /// Adds calls that are made one after another before the threads start, for example to fill the
+    /// object.
     pub fn before(mut self, calls: impl IntoIterator<Item = NamedCall>) -> Self {
         self.outline.before.extend(calls);
         self
     }
 
-    /// Adds calls that are made when all threads have finished, such as reading what is left.
+    /// Adds calls that are made when all threads have finished, such as reading the remaining
+    /// values.
     pub fn after(mut self, calls: impl IntoIterator<Item = NamedCall>) -> Self {
         self.outline.after.extend(calls);
         self
     }
 
-    /// Adds a fixed program, as the calls of each thread. It is run in addition to random programs, or instead of them
-    /// if all operations have weight 0.
+    /// Adds a fixed program: the calls of each thread. The test runs it in addition to random
+    /// programs, or instead of random programs if all operations have weight 0.
     ///
     /// ```
     /// use trueline::test::call;
@@ -624,12 +639,13 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Runs or explores only this program instead of all others. It is written in the notation of reports.
+    /// Runs or explores only this program, and no other one. The program is written in the notation
+    /// of reports.
     ///
     /// Threads are separated by `|`, and the calls of a thread by `,`. The argument of a call follows the name of its
     /// operation, in JSON notation. Calls before the threads start and calls after they have finished are written
-    /// around the threads, which are then in parentheses. They replace the calls of [`before`](Test::before) and
-    /// [`after`](Test::after).
+    /// around the threads, which are then in parentheses. These calls replace the calls of [`before`](Test::before)
+    /// and [`after`](Test::after).
     ///
     /// ```
     /// # use std::sync::Mutex;
@@ -643,15 +659,16 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// The test [panics](Test::run) if the program calls an operation that does not exist.
     pub fn only(mut self, program: &str) -> Self {
         self.options.only = Some(program.into());
-        // The program is in the source of the test already, and need not be recorded.
+        // The source of the test contains the program already, so failing runs need not be
+        // recorded.
         self.options.remembers = false;
         self
     }
 
-    /// Lets each thread choose its next call from the results that it has seen.
+    /// Lets each thread choose its next call based on the results that it has seen.
     ///
-    /// The function also decides how many calls to make: [`Worker::operations`] returns the number that the test asks
-    /// for.
+    /// The function `worker` runs on each thread. It also decides how many calls to make:
+    /// [`Worker::operations`] returns the number of calls that the test requests.
     ///
     /// ```
     /// # use std::sync::Mutex;
@@ -706,11 +723,11 @@ impl<O, H: 'static, J> Test<O, H, J> {
     }
 
     /// Explores the program of a run that failed on real threads, to [shrink](Test::shrink_for) it deterministically
-    /// and to report it step by step. If it does not fail when it is explored, the run on real threads is reported as
+    /// and to report it step by step. If the exploration finds no failure, the run on real threads is reported as
     /// usual.
     ///
-    /// The object must be written with [`primitives`](crate::primitives), as for [`explore`](Test::explore): one that
-    /// blocks by other means would block forever.
+    /// The object must be written with [`primitives`](crate::primitives), as for [`explore`](Test::explore): an
+    /// object that blocks by other means would block forever.
     ///
     /// ```
     /// use std::time::Duration;
@@ -746,7 +763,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Makes only the run with this name, which is taken from a report, and repeats it.
+    /// Repeats only the run with this name, which a report has printed.
     ///
     /// # Panics
     /// Panics if `token` is not the name of a run.
@@ -784,8 +801,8 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
         self.partial_operation(name, arguments, body, move |state, argument| Some(model(state, argument)))
     }
 
-    /// Adds a partial operation, which is blocked in some states: the model returns `None` if it cannot happen in this
-    /// state.
+    /// Adds a partial operation, which is blocked in some states: the model returns `None` in a
+    /// state in which the operation cannot happen.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -841,19 +858,20 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
         self
     }
 
-    /// Declares that the last operation never changes the model, which makes judging faster.
+    /// Declares that the operation that was added last never changes the model. Judging is then
+    /// faster.
     ///
     /// # Panics
     /// Panics if there is no operation yet.
     #[track_caller]
     pub fn reads_only(mut self) -> Self {
         self.outline.last("reads_only");
-        self.judge.steps.last_mut().expect("each operation has an entry").reads_only = true;
+        self.judge.steps.last_mut().expect("each operation has a model step").reads_only = true;
         self
     }
 
-    /// Declares the meaning of the last operation. If all operations of a test have a [meaning](Meaning), the
-    /// near-linear monitors judge its runs, so that runs may be long.
+    /// Declares the meaning of the operation that was added last. If all operations of a test have
+    /// a [meaning](Meaning), the near-linear monitors judge its runs, so that runs may be long.
     ///
     /// ```
     /// # use std::collections::VecDeque;
@@ -868,20 +886,21 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
     /// # .runs(20).run();
     /// ```
     ///
-    /// The model must behave as the meaning says; this is tried out before the first run.
+    /// The model must behave as the meaning describes. Sample calls of the model check this before
+    /// the first run.
     ///
     /// # Panics
     /// Panics if there is no operation yet.
     #[track_caller]
     pub fn means(mut self, meaning: Meaning) -> Self {
         self.outline.last("means");
-        self.judge.steps.last_mut().expect("each operation has an entry").meaning = Some(meaning);
+        self.judge.steps.last_mut().expect("each operation has a model step").meaning = Some(meaning);
         self
     }
 
-    /// Declares that the first argument of each operation is a key, and that operations on different keys are
-    /// independent. Each key is then judged alone, which is much faster. An operation without arguments affects all
-    /// keys.
+    /// Declares that the first argument of each operation is a key, and that operations on
+    /// different keys are independent. The operations on each key are then judged separately, which
+    /// is much faster than judging them together. An operation without arguments affects all keys.
     pub fn independent_keys(mut self) -> Self {
         self.judge.independent_keys = true;
         self
@@ -889,7 +908,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
 }
 
 impl<O, H: 'static, M: PlainModel> Test<O, H, SynchronizingModel<M>> {
-    /// Adds an operation: its name, the generator of its arguments, and the code that it calls. It [may
+    /// Adds an operation: its name, the generator of its arguments, and the code that it calls. The operation [may
     /// block](Test::may_block).
     ///
     /// # Panics
@@ -912,9 +931,10 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, SynchronizingModel<M>> {
     /// Declares that operations with these names synchronize. `results` maps their arguments, in the order of the
     /// names, to their results.
     ///
-    /// For one name, it maps a single argument to a single result. If a name occurs more than once, every order of its
-    /// executions is tried. There may be at most 5,040 orders, which is the number for seven executions of one
-    /// operation, unless the order does not matter (see [`in_any_order`](Self::in_any_order)).
+    /// For one name, `results` maps a single argument to a single result. If a name occurs more
+    /// than once, every order of its executions is tried. At most 5,040 orders are allowed (the
+    /// number for seven executions of one operation), unless the order does not matter (see
+    /// [`in_any_order`](Self::in_any_order)).
     ///
     /// ```
     /// use trueline::primitives::{Condvar, Mutex};
@@ -959,15 +979,16 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, SynchronizingModel<M>> {
         self.together_if(names, move |state, arguments| Some(results(state, arguments)))
     }
 
-    /// Declares that operations with these names synchronize in some states, or with some arguments, as
-    /// [`together`](Self::together) does; `results` returns `None` if they do not.
+    /// Declares that operations with these names synchronize, as [`together`](Self::together) does,
+    /// but only in some states or with some arguments: `results` returns `None` if the operations
+    /// do not synchronize.
     ///
     /// ```
     /// # use std::sync::Mutex;
     /// # struct Channel;
     /// # impl Channel { fn send(&self, _: u32) -> bool { false } fn receive(&self) -> Option<u32> { None } fn close(&self) {} }
     /// # trueline::test(|| Channel)
-    /// .synchronizes(true) // is it open?
+    /// .synchronizes(true) // the state: whether the channel is open
     /// # .operation("send", 0..9_u32, |channel, x| channel.send(x))
     /// # .operation("receive", (), |channel, ()| channel.receive())
     /// # .operation("close", (), |channel, ()| channel.close())
@@ -993,11 +1014,11 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, SynchronizingModel<M>> {
         self
     }
 
-    /// Declares that several executions of one operation synchronize. `size` computes their number from the state, and
-    /// `results` maps all their arguments to all their results.
+    /// Declares that several executions of one operation synchronize. `size` computes their number
+    /// from the state, and `results` maps the list of their arguments to the list of their results.
     ///
-    /// Every order of the executions is tried if there are at most seven of them; if there may be more, see
-    /// [`in_any_order`](Self::in_any_order).
+    /// Every order of the executions is tried, so at most seven executions can synchronize. To
+    /// allow more, see [`in_any_order`](Self::in_any_order).
     ///
     /// ```
     /// # use std::sync::Barrier;
@@ -1026,9 +1047,11 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, SynchronizingModel<M>> {
         self
     }
 
-    /// Declares that the order of the executions in the last `together` does not matter: in every order, each execution
-    /// has the same result and the next state is the same. More than seven executions of one operation can then
-    /// synchronize. This is checked on samples: a few orders, among them the given order and its reverse, must agree.
+    /// Declares that the order of the executions in the last `together` does not matter: in every
+    /// order, each execution has the same result and the next state is the same. With this
+    /// declaration, more than seven executions of one operation can synchronize. The declaration is
+    /// checked on samples: a few orders, among them the given order and its reverse, must give the
+    /// same results.
     ///
     /// ```
     /// # use std::sync::Barrier;
@@ -1067,13 +1090,13 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, SynchronizingModel<M>> {
 /// Returns advice for tests whose operations never reach a schedule point.
 fn how_to_instrument() -> &'static str {
     if trueline_sync::is_instrumented() {
-        "name their crates with `cargo trueline test --instrument CRATE,..`"
+        "instrument the crates of these operations with `cargo trueline test --instrument CRATE,..`"
     } else {
         "`cargo trueline test` adds schedule points to code that uses `std`"
     }
 }
 
-/// Returns the step of executions that synchronize, without its types.
+/// Erases the types of `results`, which computes the results of executions that synchronize.
 fn step_of<M: PlainModel, A: Argument, R: Datum>(
     results: impl Fn(&mut M, A) -> Option<R> + Send + Sync + 'static,
 ) -> model::ModelStep {
@@ -1089,7 +1112,7 @@ impl<M: PlainModel> Judges for SynchronizingModel<M> {
     #[track_caller]
     fn into_judge(self, workload: &Workload) -> Arc<dyn Judge> {
         let Self { initial, modes } = self;
-        assert!(!modes.is_empty(), "no operations synchronize: name those that do with `.together(...)`");
+        assert!(!modes.is_empty(), "no operations synchronize: use `.together(...)` to declare the operations that do");
         let (initial, names) = (State::new(initial), judge::names(workload));
         if let Some(message) = modes.iter().find_map(|mode| mode.too_many_orders(&initial)) {
             panic!("{message}");
@@ -1100,8 +1123,8 @@ impl<M: PlainModel> Judges for SynchronizingModel<M> {
 
 #[cfg(feature = "named")]
 impl<O, H: 'static> Test<O, H, Specified> {
-    /// Adds an operation of the specification: its name there, the generator of its arguments, and the code that it
-    /// calls.
+    /// Adds an operation of the specification: its name in the specification, the generator of its
+    /// arguments, and the code that it calls.
     ///
     /// # Panics
     /// Panics if there is already an operation with this name, or the specification has no operation with this name.
@@ -1122,8 +1145,8 @@ impl<O, H: 'static> Test<O, H, Specified> {
     }
 }
 
-/// A test that can have operations. It is not implemented: its purpose is the message of the compiler if the model is
-/// forgotten.
+/// A trait that no type implements. Its only purpose is the message that the compiler prints if
+/// operations are added to a test without a model.
 #[diagnostic::on_unimplemented(
     message = "the correct behavior of the operation is not specified",
     label = "call `.model(..)` before the first operation",
@@ -1132,8 +1155,8 @@ impl<O, H: 'static> Test<O, H, Specified> {
 trait HasModel {}
 
 impl<O, H: 'static> Test<O, H, Unjudged> {
-    /// Makes the compiler suggest what to do if the model is forgotten. The type of the result is free, so that the rest of
-    /// the expression causes no further errors.
+    /// Makes the compiler suggest what to do if a test has no model. The result may have any type,
+    /// so that the rest of the expression causes no further errors.
     #[doc(hidden)]
     #[expect(private_bounds, reason = "no type satisfies the private bound, which exists only for its error message")]
     pub fn operation<G, R, M, T>(
@@ -1148,14 +1171,14 @@ impl<O, H: 'static> Test<O, H, Unjudged> {
         G: Generate + Send + Sync + 'static,
         R: Datum,
     {
-        unreachable!("no test without a model satisfies the bound")
+        unreachable!("no type implements `HasModel`")
     }
 }
 
-/// The part of a test that specifies the correct behavior. It is turned into a [`Judge`], which does not have its
-/// types.
+/// The part of a test that specifies the correct behavior. [`into_judge`](Self::into_judge) turns it into a
+/// [`Judge`], which erases its types.
 #[diagnostic::on_unimplemented(
-    message = "the correct behavior of the test is not specified",
+    message = "the correct behavior of the tested object is not specified",
     label = "call `.model(..)` and add operations before the test is run",
     note = "or `.spec(..)` for a specification by name, `.own_spec(..)` for one of your own, `.synchronizes(..)` for operations that wait for each other"
 )]
@@ -1201,9 +1224,11 @@ impl Judges for Specified {
     }
 }
 
-/// Polls a future once, and returns its output if it is ready. The future is then dropped, and is never woken.
+/// Polls a future once, and returns its output if it is ready. The future is dropped in either
+/// case, and is never woken.
 ///
-/// This turns an operation that waits into one that does not, so that its result can be compared with the model.
+/// Use this function to turn an operation that waits into an operation that returns at once. The
+/// result can then be compared with the result of the model.
 ///
 /// ```
 /// use trueline::test::poll_once;
@@ -1229,13 +1254,13 @@ pub struct Outcome {
     pub operations: u64,
     /// The number of runs that could not be judged in time.
     pub undecided: u64,
-    /// The number of threads that were lost in operations that never returned, if the test gave up because of that;
-    /// otherwise 0.
+    /// The number of threads that were lost because they called operations that never returned. 0
+    /// unless the test gave up for this reason.
     #[doc(hidden)]
     pub lost: u32,
     /// The time that the test took.
     pub elapsed: Duration,
-    /// The part of that time that was spent on judging.
+    /// The part of the elapsed time that was spent on judging.
     #[doc(hidden)]
     pub judging: Duration,
     /// The seed of all randomness.
@@ -1243,17 +1268,17 @@ pub struct Outcome {
     /// The clock that was used.
     #[doc(hidden)]
     pub clock: Clock,
-    /// The reason why a better clock could not be used, if there is one.
+    /// The reason why the best clock could not be used, or `None` if the best clock was used.
     #[doc(hidden)]
     pub warning: Option<&'static str>,
-    /// The reasons why a test without failures has tested too little to pass. Empty if there are none, if there was a
-    /// failure, or if the test was canceled.
+    /// The reasons why a test without failures has tested too little to pass. Empty if the test has
+    /// tested enough, has failed, or was canceled.
     pub too_little: Vec<TooLittle>,
     /// Other warnings about a test without failures, as sentences.
     pub warnings: Vec<String>,
     /// The first run that failed, if any.
     pub failure: Option<Failure>,
-    /// Further runs that failed, if [more than one](Plan::collect) was requested.
+    /// The other runs that failed, if [more than one failing run](Plan::collect) was requested.
     pub further: Vec<Failure>,
     /// The extent of the exploration, if the test explored schedules.
     pub explored: Option<Explored>,
@@ -1267,31 +1292,35 @@ pub struct Explored {
     pub programs: u64,
     /// The number of executions of all programs.
     pub executions: u64,
-    /// The number of executions that were cut off because an equivalent one is explored elsewhere.
+    /// The number of executions that were cut off because the exploration also covers an equivalent
+    /// execution.
     #[doc(hidden)]
     pub redundant: u64,
     /// The number of different histories, summed over the programs.
     pub histories: u64,
-    /// The number of serial histories that they were compared with, if they were.
+    /// The number of serial histories, if histories were compared with serial ones.
     #[doc(hidden)]
     pub serial: Option<u64>,
     /// The semantics by which histories were compared with serial ones, if operations may be out of order.
     #[doc(hidden)]
     pub semantics: Option<String>,
-    /// The largest number of preemptions for which all executions of all programs were explored; `None` if not even all
-    /// executions without preemptions were.
+    /// The largest number N such that all executions with at most N preemptions were explored, for
+    /// all programs. `None` if some executions without preemptions were not explored.
     pub preemptions: Option<u32>,
-    /// Whether all executions of all programs were explored, or all that were requested.
+    /// Whether all executions of all programs were explored. If the test requested only some of the
+    /// executions, such as those with few preemptions, whether all of these were explored.
     pub is_complete: bool,
-    /// Whether one execution was requested, and its schedule does not fit the test: it belongs to another object, or to
-    /// another version of it.
+    /// Whether the test was asked to repeat one execution, but the schedule of that execution does
+    /// not fit the test. Such a schedule was recorded with another object, or with another version
+    /// of the object.
     #[doc(hidden)]
     pub is_misfit: bool,
 }
 
 #[expect(private_bounds, reason = "either a model or a specification defines correct behavior")]
 impl<O: Send + Sync + 'static, H: 'static, J> Test<O, H, J> {
-    /// Makes runs until one fails or the time is over, and panics with a report if one fails.
+    /// Makes runs until one fails or the time limit is reached, and panics with a report if one
+    /// fails.
     ///
     /// # Panics
     /// Panics if a run fails, or the test has tested [too little](TooLittle).
@@ -1301,15 +1330,16 @@ impl<O: Send + Sync + 'static, H: 'static, J> Test<O, H, J> {
         J: Judges,
     {
         let plan = self.into_plan_here();
-        // If the test fails, the report is printed before the files are removed.
+        // A guard that removes the files of the current runs when it is dropped, after the report
+        // of a failure has been printed.
         let _files = plan.running_files();
         plan.run_until_reported().conclude();
     }
 
-    /// Makes runs until one fails or the time is over, and returns the outcome.
+    /// Makes runs until one fails or the time limit is reached, and returns the outcome.
     ///
     /// # Panics
-    /// Panics if the test is invalid: it has no operation, or a program calls one that does not exist.
+    /// Panics if the test has no operation, or a program calls an operation that does not exist.
     #[track_caller]
     pub fn outcome(self) -> Outcome
     where
@@ -1318,7 +1348,8 @@ impl<O: Send + Sync + 'static, H: 'static, J> Test<O, H, J> {
         self.into_plan_here().run()
     }
 
-    /// Returns the test without its types, with the settings of environment variables.
+    /// Returns the test with its types erased. Environment variables override the settings of the
+    /// test.
     #[track_caller]
     fn into_plan_here(mut self) -> Plan
     where
@@ -1329,10 +1360,10 @@ impl<O: Send + Sync + 'static, H: 'static, J> Test<O, H, J> {
         self.into_plan()
     }
 
-    /// Returns the test without its types. Environment variables are ignored.
+    /// Returns the test with its types erased. Environment variables are ignored.
     ///
     /// # Panics
-    /// Panics if the test is invalid: it has no operation, or a program calls one that does not exist.
+    /// Panics if the test has no operation, or a program calls an operation that does not exist.
     #[track_caller]
     #[doc(hidden)]
     pub fn into_plan(self) -> Plan
@@ -1355,7 +1386,7 @@ impl<O: Send + Sync + 'static, H: 'static, J> Test<O, H, J> {
     }
 }
 
-/// The object of a test, without its types.
+/// The object of a test: an [`Instance`], which erases the types of the test.
 struct Object<O, H> {
     object: Shared<O>,
     handle: MakeHandle<O, H>,

@@ -1,5 +1,5 @@
-//! A plain Rust type and its operations as a specification with erased types, so that one compiled judge serves all
-//! tests.
+//! A specification that consists of a plain Rust type and its operations. Its types are erased, so
+//! that one compiled judge serves all tests.
 
 use std::any::Any;
 use std::fmt::{self, Debug};
@@ -27,11 +27,12 @@ pub trait PlainModel: Clone + Eq + Hash + Debug + Send + Sync + 'static {}
 
 impl<M: Clone + Eq + Hash + Debug + Send + Sync + 'static> PlainModel for M {}
 
-/// A function that returns the possible results of an operation on a model, each with the state that it leads to; none
-/// if the operation is blocked in this state.
+/// A function that returns the possible results of an operation in a state of the model, each with
+/// the next state. Returns no results if the operation is blocked in this state.
 pub(super) type ModelStep = Arc<dyn Fn(&State, &Value) -> Outcomes<Value, State> + Send + Sync>;
 
-/// Returns the step of an operation that `body` executes on the model.
+/// Returns the step function of an operation, given the code `body` that executes the operation on
+/// the model.
 pub(super) fn step<M: PlainModel>(body: impl Fn(&mut M, &Value) -> Option<Value> + Send + Sync + 'static) -> ModelStep {
     Arc::new(move |state, argument| {
         let mut next = state.of::<M>().clone();
@@ -39,7 +40,8 @@ pub(super) fn step<M: PlainModel>(body: impl Fn(&mut M, &Value) -> Option<Value>
     })
 }
 
-/// Returns the step of an operation for which `body` returns all possible outcomes.
+/// Returns the step function of an operation, given the code `body` that returns all possible
+/// outcomes of the operation.
 pub(super) fn choices<M: PlainModel>(
     body: impl Fn(&M, &Value) -> Vec<(Value, M)> + Send + Sync + 'static,
 ) -> ModelStep {
@@ -48,8 +50,9 @@ pub(super) fn choices<M: PlainModel>(
     })
 }
 
-/// Adds the name of an operation to the message of a panic of the model. A payload without a message is returned as it
-/// is, because it may be the one that ends a thread.
+/// Adds the name of an operation to the message of a panic in the model. A payload without a
+/// message is returned unchanged, because a panic with such a payload may be a deliberate way to
+/// end a thread.
 fn with_operation(payload: Box<dyn Any + Send>, name: &str) -> Box<dyn Any + Send> {
     if payload.is::<String>() || payload.is::<&'static str>() {
         Box::new(format!("{} (in the operation `{name}`)", message(&*payload)))
@@ -62,11 +65,13 @@ fn with_operation(payload: Box<dyn Any + Send>, name: &str) -> Box<dyn Any + Sen
 #[derive(Clone)]
 pub(super) struct ModelOperation {
     pub(super) step: ModelStep,
-    /// Whether it never changes the state.
+    /// Whether the operation never changes the state.
     pub(super) reads_only: bool,
-    /// The standard operation that monitors treat it as, if it is declared.
+    /// The standard operation that this operation behaves like, as the test declares. Monitors
+    /// judge the operation as this standard operation. `None` if the test does not declare a
+    /// meaning.
     pub(super) meaning: Option<Meaning>,
-    /// The result of the operation, if it inserts or writes a value.
+    /// For an operation that inserts or writes a value: the result that it always returns.
     pub(super) done: Value,
 }
 
@@ -87,17 +92,20 @@ pub struct ModelSpec {
     pub(super) independent_keys: bool,
     /// The initial value, if the model is a register.
     pub(super) register: Option<Value>,
-    /// A guess of which standard object the model is, if the test does not say so.
+    /// The guess of which standard object the model behaves like. A guess is made only if the test
+    /// does not declare meanings.
     pub(super) guess: Option<Arc<Guessing>>,
 }
 
 impl ModelSpec {
-    /// Returns the guess of which standard object the model is; tries the model out on the first call.
+    /// Returns the guess of which standard object the model behaves like. The first call tries out
+    /// the model to make the guess.
     pub(super) fn guess(&self) -> Option<&Guess> {
         self.guess.as_ref()?.get(self)
     }
 
-    /// Returns whether monitors know all operations.
+    /// Returns whether monitors can judge the model: either each operation has a meaning, or the
+    /// guess of a standard object was made and has not turned out to be wrong.
     pub(super) fn is_standard(&self) -> bool {
         self.operations.iter().all(|operation| operation.meaning.is_some())
             || self.guess.as_ref().and_then(|guess| guess.known()).is_some_and(|guess| !guess.is_wrong())
@@ -131,7 +139,7 @@ impl Spec for ModelSpec {
         for (_, next) in &outcomes {
             assert!(
                 !operation.reads_only || next == state,
-                "the test declares that `{}` only reads, but its body on the model changes {state:?} to {next:?}",
+                "the test declares that `{}` only reads, but on the model it changes the state {state:?} to {next:?}",
                 self.names[op.operation as usize]
             );
         }
@@ -212,8 +220,8 @@ mod tests {
                 (call(0, (2_u64, 9_u64).to_value()), Value::Null),
                 (call(1, 1_u64.to_value()), found.to_value()),
             ] {
-                builder.call(0, op).expect("free");
-                builder.ret(0, result).expect("open");
+                builder.call(0, op).expect("the process has no open call");
+                builder.ret(0, result).expect("the process has an open call");
             }
             let judgment = check(&map(), &builder.finish(), &Config::new());
             assert_eq!(judgment.verdict.is_accepted(), is_right);
@@ -250,20 +258,20 @@ mod tests {
     fn meanings_reach_the_monitors() {
         let first = |model: &mut Vec<u64>| (!model.is_empty()).then(|| model.remove(0));
         let mut queue = container([Meaning::Enqueue, Meaning::Dequeue], first);
-        meaning::try_out(&mut queue, argument).expect("it is a queue");
+        meaning::try_out(&mut queue, argument).expect("the model is a queue");
         assert!(queue.is_standard());
         let mut builder = History::builder();
         for (operation, argument, result) in
             [(0, 7_u64.to_value(), true.to_value()), (1, Value::Null, 7_u64.to_value())]
         {
-            builder.call(0, Call { operation, argument }).expect("free");
-            builder.ret(0, result).expect("open");
+            builder.call(0, Call { operation, argument }).expect("the process has no open call");
+            builder.ret(0, result).expect("the process has an open call");
         }
         let history = builder.finish();
         let config = Config::new().algorithm(crate::judge::Algorithm::Monitor);
         assert!(check(&queue, &history, &config).verdict.is_accepted());
         let refused = Call { operation: 0, argument: 7_u64.to_value() };
-        assert_eq!(queue.standard(&refused, Some(&false.to_value())), None, "it returns true");
+        assert_eq!(queue.standard(&refused, Some(&false.to_value())), None, "`put` of the model returns true");
     }
 
     #[test]
@@ -272,11 +280,11 @@ mod tests {
         let mut stack = container([Meaning::Push, Meaning::Pop], last);
         assert_eq!(meaning::try_out(&mut stack, argument), Ok(()));
         let mut no_queue = container([Meaning::Enqueue, Meaning::Dequeue], last);
-        let problem = meaning::try_out(&mut no_queue, argument).expect_err("it is a stack");
+        let problem = meaning::try_out(&mut no_queue, argument).expect_err("the model is a stack");
         assert!(problem.contains("`take` of the model returned"), "{problem}");
         let mut no_stack = container([Meaning::Push, Meaning::Pop], last);
         no_stack.initial = State::new(vec![5_u64]);
-        assert!(meaning::try_out(&mut no_stack, argument).is_err(), "something is in it");
+        assert!(meaning::try_out(&mut no_stack, argument).is_err(), "the stack is not empty initially");
     }
 
     #[test]

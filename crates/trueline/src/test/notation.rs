@@ -25,7 +25,7 @@ impl Plan {
     fn shown(&self, call: &Call) -> Shown {
         let Kind { name, show_argument, .. } = self.kind(call);
         let argument = show_argument(&call.argument);
-        // The elements of a tuple are arguments of their own, and `()` means no argument.
+        // Show the elements of a tuple as separate arguments, and `()` as no argument.
         let argument = match argument.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
             Some(elements) => elements.strip_suffix(',').unwrap_or(elements),
             None => &argument,
@@ -43,7 +43,9 @@ pub(super) struct InRust<'a> {
 }
 
 impl<'a> InRust<'a> {
-    /// Wraps a history that was `seen` in a test, unless its specification describes operations in its own way.
+    /// Wraps `judged`, the judgment on the history `seen` of a test, so that calls and results are
+    /// shown as Rust prints them. Returns `judged` unchanged if the specification has its own
+    /// descriptions of operations.
     pub(super) fn wrap(
         plan: &'a Plan,
         seen: &'a History<Call, Value>,
@@ -66,7 +68,8 @@ impl<'a> InRust<'a> {
     }
 }
 
-/// Converts a result of this operation from the notation of judges.
+/// Converts a result of the operation `id` from the text that a judge shows to the text that Rust
+/// prints.
 fn result(plan: &Plan, seen: &History<Call, Value>, id: OpId, text: &str) -> String {
     match if text == "-" { Ok(Value::Null) } else { text.parse() } {
         Ok(value) => (plan.kind(&seen[id].op).show_result)(&value),

@@ -1,4 +1,5 @@
-//! A test without the types of its object, so that this code is compiled once, not for each test and operation.
+//! A test without the types of its object, so that this code is compiled only once, rather than
+//! once for each test and operation.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub(super) struct Operation {
 pub(super) struct Outline {
     pub(super) operations: Vec<Operation>,
     pub(super) roles: Vec<(Arc<str>, u32)>,
-    /// The roles whose threads also call operations without a role.
+    /// The roles of threads that also call operations without a role.
     pub(super) sharing: Vec<Arc<str>>,
     pub(super) before: Vec<NamedCall>,
     pub(super) after: Vec<NamedCall>,
@@ -36,7 +37,10 @@ impl Outline {
     #[track_caller]
     pub(super) fn add(&mut self, kind: Kind, signature: Signature) {
         let name = &kind.name;
-        assert!(self.find(name).is_none(), "there are two operations `{name}`: give each a name of its own");
+        assert!(
+            self.find(name).is_none(),
+            "two operations have the name `{name}`: give each operation a different name"
+        );
         self.operations.push(Operation { kind, signature, is_weak: false });
     }
 
@@ -49,7 +53,8 @@ impl Outline {
         Kind::find(self.kinds(), name)
     }
 
-    /// Returns the operation that was added last; the setter `what` applies to it.
+    /// Returns the operation that was added last. Panics if no operation has been added yet. The
+    /// message of the panic names the setter `what`.
     #[track_caller]
     pub(super) fn last(&mut self, what: &str) -> &mut Operation {
         match self.operations.last_mut() {
@@ -58,7 +63,8 @@ impl Outline {
         }
     }
 
-    /// Restricts the last operation to threads with this role, of which there are this many.
+    /// Restricts the operation that was added last to threads with this role, and sets the number
+    /// of these threads.
     #[track_caller]
     pub(super) fn by_threads(&mut self, role: &str, threads: u32) {
         assert!(threads > 0, "a role needs at least one thread");
@@ -78,7 +84,11 @@ impl Outline {
         };
         let takes = self.operations[operation as usize].signature.takes;
         let is_taken = takes(argument);
-        assert!(is_taken, "a program calls `{}` with {argument}, which it does not take", visible(name));
+        assert!(
+            is_taken,
+            "a program calls `{}` with {argument}, which is not a valid argument of this operation",
+            visible(name)
+        );
         Call { operation, argument: argument.clone() }
     }
 
@@ -86,7 +96,8 @@ impl Outline {
         calls.iter().map(|call| self.resolve(call)).collect()
     }
 
-    /// Returns the calls, with all names resolved.
+    /// Returns the operations and calls of the test, with all names of operations resolved to
+    /// numbers.
     #[track_caller]
     pub(super) fn into_calls(mut self, options: &Options) -> ResolvedCalls {
         assert!(!self.operations.is_empty(), "a test needs operations: add them with `.operation(...)`");
@@ -102,7 +113,7 @@ impl Outline {
         let resolved = |program: &Vec<Vec<NamedCall>>| program.iter().map(|calls| self.resolved(calls)).collect();
         let fixed: Vec<Vec<Vec<Call>>> = self.programs.iter().map(resolved).collect();
         assert!(fixed.iter().all(|program| !program.is_empty()), "a program needs at least one thread");
-        // A role needs no thread if all its operations have weight 0.
+        // If all operations of a role have weight 0, the role needs no thread.
         let is_called = |role| self.kinds().any(|kind| kind.weight > 0 && kind.roles.contains(role));
         let roles = self.roles.iter().filter(|(role, _)| is_called(role)).cloned().collect();
         let signatures = self.operations.iter().map(|operation| operation.signature).collect();
@@ -158,7 +169,7 @@ impl ResolvedCalls {
 impl Outcome {
     /// Prints a summary of the runs, or panics with a report if one failed.
     #[track_caller]
-    #[expect(clippy::print_stderr, reason = "as test harnesses do")]
+    #[expect(clippy::print_stderr, reason = "test harnesses print their summaries to stderr, too")]
     pub(super) fn conclude(self) {
         if let Some(warning) = self.warning {
             eprintln!("trueline: {warning}; `Instant` is used instead");
@@ -195,7 +206,7 @@ impl Outcome {
         eprintln!("trueline: {runs} runs with {operations} operations, no failures, in {elapsed:.1?} (seed {seed})");
         if undecided > 0 {
             eprintln!(
-                "trueline: {undecided} of them could not be judged in time; make them smaller with `.calls(20)`, or \
+                "trueline: {undecided} of these runs could not be judged in time; make them smaller with `.calls(20)`, or \
                  give them more time with `.timeout(..)`"
             );
         }

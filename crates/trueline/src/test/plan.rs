@@ -1,4 +1,4 @@
-//! A test without its types, and the loop that makes runs until one fails.
+//! A test with its types erased, and the loop that makes runs until one fails.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -35,7 +35,8 @@ use crate::verdict::{Judgment, ProgressVerdict, Verdict};
 /// The function by which the threads of a run choose their calls.
 pub(super) type Choose = Arc<dyn Fn(&mut Worker<'_>) + Send + Sync>;
 
-/// The types of an operation, as far as they matter.
+/// The properties that a test needs to know about the argument type and the result type of an
+/// operation.
 #[derive(Clone, Copy)]
 pub(super) struct Signature {
     /// Returns whether the operation accepts this argument.
@@ -44,7 +45,7 @@ pub(super) struct Signature {
     pub(super) returns: bool,
 }
 
-/// The settings of a test. Those that are not set are chosen by the portfolio.
+/// The settings of a test. The [portfolio](PORTFOLIO) chooses the settings that are not set.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     pub(super) name: Option<String>,
@@ -52,17 +53,17 @@ pub(super) struct Options {
     pub(super) operations: Option<(u32, u32)>,
     pub(super) chaos: Option<u32>,
     pub(super) phases: Option<u32>,
-    /// Whether all runs use all arguments, rather than a few of them.
+    /// Whether every run draws from all arguments. If not, some runs use only a few arguments.
     pub(super) all_arguments: bool,
     pub(super) seed: Option<u64>,
     pub(super) replay: Option<Token>,
     pub(super) time: Option<Duration>,
     pub(super) runs: Option<u64>,
-    /// Minimum number of runs that must be judged.
+    /// The minimum number of runs that must be judged.
     pub(super) min_runs: u64,
     pub(super) clock: Option<Clock>,
     pub(super) watchdog: Duration,
-    /// Whether threads that belong to the object may wake operations, if known.
+    /// Whether threads that belong to the object may wake operations; `None` if this is not known.
     pub(super) has_helpers: Option<bool>,
     /// The time limit for judging one history. A history that takes longer is skipped, and counted as undecided.
     pub(super) timeout: Duration,
@@ -71,29 +72,29 @@ pub(super) struct Options {
     /// Whether failures on real threads are shrunk by exploring schedules.
     #[cfg(feature = "systematic")]
     pub(super) shrinks_by_exploring: bool,
-    /// Whether the handle that a thread has to the object may depend on the number of the thread.
+    /// Whether the handle of a thread may depend on the number of the thread.
     pub(super) has_handles: bool,
-    /// The program to run, if only one is run.
+    /// The only program to run. `None` to run all programs.
     pub(super) only: Option<Arc<str>>,
-    /// The number of failing runs that ends the test.
+    /// The number of failing runs after which the test ends.
     pub(super) collect: usize,
     pub(super) noise: u32,
     pub(super) testers: u32,
     pub(super) algorithm: Algorithm,
     /// Whether histories are partitioned by key.
     pub(super) partitions: bool,
-    /// The rules of searches. Defaults to those of the algorithm.
+    /// The rules that searches apply. Defaults to the rules of the algorithm.
     pub(super) rules: Option<Rules>,
-    /// The maximum number of configurations that judging a history may visit.
+    /// The maximum number of configurations (states of a search) that judging a history may visit.
     pub(super) configurations: Option<u64>,
     /// Whether failing runs are stored in a file, and tried first.
     pub(super) remembers: bool,
-    /// How to explore the test, instead of running it on real threads.
+    /// The settings for exploring schedules. `None` to run the test on real threads.
     #[cfg(feature = "systematic")]
     pub(super) exploration: Option<super::explore::Exploration>,
     /// The folder to which the HTML pages of failing runs are written.
     pub(super) pages: Option<PathBuf>,
-    /// Whether failures are explained, which calls the model.
+    /// Whether failures are explained. Explaining a failure calls the model.
     pub(super) explains: bool,
 }
 
@@ -142,7 +143,7 @@ type Watch = Arc<dyn Fn(u64) + Send + Sync>;
 /// The function that is called with each judged history.
 type Keep = Arc<dyn Fn(&History<Record, Value>, Option<bool>) + Send + Sync>;
 
-/// A test without its types.
+/// A test with its types erased.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -160,7 +161,7 @@ type Keep = Arc<dyn Fn(&History<Record, Value>, Option<bool>) + Send + Sync>;
 pub struct Plan {
     pub(super) make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
     pub(super) workload: Workload,
-    /// One for each operation.
+    /// The signature of each operation.
     pub(super) signatures: Arc<[Signature]>,
     pub(super) fixed: Vec<Vec<Vec<Call>>>,
     pub(super) choose: Option<Choose>,
@@ -179,14 +180,16 @@ impl fmt::Debug for Plan {
     }
 }
 
-/// A stage of the portfolio: the size of runs, how often threads yield, and the number of runs in a batch.
+/// A stage of the portfolio: the size of its runs, how often their threads yield, and the number of
+/// runs in a batch.
 struct Stage {
     shape: Shape,
     runs: u32,
 }
 
-/// The mix of runs that finds most faults soonest, by experience: few operations of two or three threads on a fresh
-/// object, with few keys; then more operations, with threads that yield, more threads than processors, and long runs.
+/// A mix of runs that, in practice, finds most faults early. First come runs of few operations by
+/// two or three threads on a fresh object, with few keys. Then come runs with more operations, with
+/// threads that yield, with more threads than processors, and long runs.
 const PORTFOLIO: [Stage; 8] = {
     const fn stage(threads: u32, operations: (u32, u32), chaos: u32, few: Option<u32>, runs: u32) -> Stage {
         let phases = if operations.1 > 100 { 4 } else { 1 };
@@ -206,30 +209,36 @@ const PORTFOLIO: [Stage; 8] = {
 
 /// The default time limit.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
-/// The additional time if too few runs were judged within the limit.
+/// The additional time for a test that has judged too few runs within its time limit.
 const MORE_TIME: Duration = Duration::from_secs(3);
-/// A run is stuck after this many times the watchdog's time without progress.
+/// The time without progress after which a run is reported as stuck, as a multiple of the time of
+/// the watchdog.
 pub(super) const VERIFIED: u32 = 10;
-/// The number of lost threads after which a test gives up.
+/// The number of lost threads after which a test gives up. A thread is lost if an operation that it
+/// called never returns.
 pub(super) const MOST_LOST: u32 = 8;
-/// The time of a batch of runs before they are judged: if operations wait, a run may take milliseconds.
+/// The time that making a batch of runs should take. The number of runs in a batch is computed from
+/// this time, because the time of a run varies: if operations wait, a single run may take
+/// milliseconds.
 const BATCH: Duration = Duration::from_millis(10);
 /// The number of runs in the first batch, when the time of a run is not known yet.
 const FIRST_RUNS: u64 = 2;
-/// The number of times that a stored failing run is repeated, before all other runs.
+/// The number of times that a stored failing run is repeated before any other runs are made.
 const TRIES_OF_REGRESSIONS: u32 = 100;
-/// The number of times that each run that may have ended the process is repeated.
+/// The number of times that the test repeats each run that may have ended the process.
 const TRIES_OF_LEFT_BEHIND: usize = 10;
-/// Maximum number of operations of a thread in the portfolio if a model without meanings judges, because search may
-/// take exponential time.
+/// The maximum number of operations of a thread in the portfolio, if a model without
+/// [meanings](super::Meaning) judges the runs. Such a model needs a search, which may take
+/// exponential time.
 const MOST_FOR_MODELS: u32 = 15;
 
-/// The time for judging runs, as a multiple of the time for making them.
+/// The time that judging runs may take, as a multiple of the time that making them takes.
 const JUDGING_PER_MAKING: u32 = 2;
-/// Runs with at most this many operations of a thread are not reduced further to save judging time.
+/// If judging takes too long, later runs are made smaller. But the maximum number of operations of
+/// a thread never becomes smaller than this number.
 const FEWEST_TO_JUDGE: u32 = 6;
 
-/// The state that all testers share.
+/// The state that all testers share. A tester is a thread that makes runs and judges them.
 struct Testing {
     plan: Plan,
     kinds: Arc<[Kind]>,
@@ -238,7 +247,7 @@ struct Testing {
     clock: Clock,
     is_over: AtomicBool,
     batches: AtomicU64,
-    /// The number of runs that were started or are about to be.
+    /// The number of runs that were started or are about to start.
     claimed: AtomicU64,
     runs: AtomicU64,
     operations: AtomicU64,
@@ -247,7 +256,7 @@ struct Testing {
     /// The maximum number of operations of a thread for which judging is fast enough.
     most_operations: AtomicU32,
     coverage: Coverage,
-    /// The number of threads that never returned, if that ended the test.
+    /// The number of threads that never returned, if the test ended because of them; otherwise 0.
     lost: AtomicU32,
     /// The runs that failed.
     found: Mutex<Vec<FailingRun>>,
@@ -272,14 +281,16 @@ impl Plan {
         self
     }
 
-    /// Explores failures on real threads, to shrink them: see [`Test`](super::Test::shrink_by_exploring).
+    /// When a run fails on real threads, explores its program to shrink it: see
+    /// [`Test`](super::Test::shrink_by_exploring).
     #[cfg(feature = "systematic")]
     pub fn shrink_by_exploring(mut self) -> Self {
         self.options.shrinks_by_exploring = true;
         self
     }
 
-    /// Repeats only this run: many times, or once if the token has a schedule.
+    /// Repeats only this run. The run is repeated many times, or once if its token contains a
+    /// schedule.
     pub fn replay(mut self, token: Token) -> Self {
         self.options.replay = Some(token);
         self
@@ -299,7 +310,8 @@ impl Plan {
     /// Sets the relative frequencies of operations, in all runs. Operations that are not named keep their weights.
     ///
     /// # Errors
-    /// Returns a message if an operation does not exist, if all weights are 0, or if threads choose their calls.
+    /// Returns a message if an operation does not exist, if all weights are 0, or if the threads
+    /// choose their calls themselves, so that weights have no effect.
     pub fn weights<'n>(mut self, weights: impl IntoIterator<Item = (&'n str, u32)>) -> Result<Self, String> {
         for (name, weight) in weights {
             let Some(number) = self.workload.find(name) else {
@@ -308,7 +320,11 @@ impl Plan {
             self.workload.kinds[number as usize].weight = weight;
         }
         if self.choose.is_some() {
-            return Err("threads choose their operations, so weights have no effect".to_owned());
+            return Err(
+                "the threads of this test choose their operations, so weights have no effect: leave the weights \
+                        out"
+                .to_owned(),
+            );
         }
         if self.workload.kinds.iter().all(|kind| kind.weight == 0) {
             return Err("all operations have weight 0, so there is nothing to call".to_owned());
@@ -319,15 +335,17 @@ impl Plan {
         Ok(self)
     }
 
-    /// Promises that operations are woken only by threads that call operations: the object does not have its own
-    /// threads. A run in which all threads are blocked in [`primitives`](crate::primitives) is then reported as stuck
-    /// immediately, even if the process has other threads.
+    /// Promises that the object has no threads of its own, so that a blocked operation can be woken
+    /// only by a thread that calls operations. A run in which all threads are blocked in
+    /// [`primitives`](crate::primitives) is then reported as stuck immediately, even if the process
+    /// has other threads.
     pub fn without_helpers(mut self) -> Self {
         self.options.has_helpers = Some(false);
         self
     }
 
-    /// Returns whether the test has programs that its author wrote or described, so that their calls are known.
+    /// Returns whether the author of the test wrote programs, or described the programs to explore,
+    /// so that their calls are known.
     pub(super) fn has_given_programs(&self) -> bool {
         #[cfg(feature = "systematic")]
         if self.options.exploration.as_ref().is_some_and(super::Exploration::has_given_programs) {
@@ -341,14 +359,14 @@ impl Plan {
         self.workload.kinds.iter().map(|kind| &*kind.name).collect()
     }
 
-    /// Calls `watch` now and then with the number of runs so far.
+    /// Calls `watch` from time to time with the number of runs so far.
     pub fn watch(mut self, watch: impl Fn(u64) + Send + Sync + 'static) -> Self {
         self.watch = Some(Arc::new(watch));
         self
     }
 
-    /// Calls `keep` with each history that is judged on real threads, and whether it was accepted; `None` if it was not
-    /// decided.
+    /// After each run on real threads, calls `keep` with two arguments: the judged history, and
+    /// whether it was accepted. The second argument is `None` if this was not decided in time.
     #[doc(hidden)]
     pub fn keep(mut self, keep: impl Fn(&History<Record, Value>, Option<bool>) + Send + Sync + 'static) -> Self {
         self.keep = Some(Arc::new(keep));
@@ -362,22 +380,23 @@ impl Plan {
         self
     }
 
-    /// Judges with these rules instead of the algorithm's own.
+    /// Sets the rules of searches, which replace the default rules of the algorithm.
     #[doc(hidden)]
     pub fn rules(mut self, rules: Rules) -> Self {
         self.options.rules = Some(rules);
         self
     }
 
-    /// Limits the number of configurations that judging a history may visit. A history that needs more counts as
-    /// undecided.
+    /// Limits the number of configurations (states of a search) that judging a history may visit. A
+    /// history that needs more counts as undecided.
     #[doc(hidden)]
     pub fn configurations(mut self, configurations: u64) -> Self {
         self.options.configurations = Some(configurations);
         self
     }
 
-    /// Makes one run on real threads with the threads and calls that are set, without judging it.
+    /// Makes one run on real threads, without judging it. The settings of the test give the numbers
+    /// of threads and calls.
     #[doc(hidden)]
     pub fn record(&self, runner: &mut Runner, seed: u64) -> Recorded {
         let shape = self.stage(0).shape;
@@ -389,7 +408,7 @@ impl Plan {
         runner.run(vec![run], &kinds, &settings).remove(0)
     }
 
-    /// Judges a history of this test with these options, instead of those of the test.
+    /// Judges a history of this test with the given options, which replace the options of the test.
     ///
     /// # Panics
     /// Panics if an operation returned a value that its specification cannot read.
@@ -412,7 +431,7 @@ impl Plan {
         self.raw(history)
     }
 
-    /// Calls `watch` now and then with the progress of an exploration.
+    /// Calls `watch` from time to time with the progress of an exploration.
     #[cfg(feature = "systematic")]
     pub fn watch_exploration(
         mut self,
@@ -425,19 +444,19 @@ impl Plan {
     /// Returns the same test, judged by the specification with this name.
     ///
     /// # Errors
-    /// Returns a message if there is no such specification, or it lacks an operation.
+    /// Returns a message if there is no specification with this name, or if it lacks an operation of the test.
     #[cfg(feature = "named")]
     pub fn judged_by(mut self, name: &str) -> Result<Self, String> {
         let spec = crate::registry::spec(name, crate::registry::Options::new()).map_err(|error| error.to_string())?;
         let lacks = |operation: &&str| spec.info().operation(operation).is_none();
         if let Some(operation) = self.operation_names().into_iter().find(lacks) {
-            return Err(format!("`{name}` has no operation `{operation}`"));
+            return Err(format!("the specification `{name}` has no operation `{operation}`"));
         }
         self.judge = Arc::new(judge::Named { spec, names: judge::names(&self.workload) });
         Ok(self)
     }
 
-    /// Ends the test when `token` is canceled. Its outcome has the results up to then.
+    /// Ends the test when `token` is canceled. The outcome then contains the results so far.
     pub fn cancelled_by(mut self, token: CancelToken) -> Self {
         self.cancel = Some(token);
         self
@@ -456,12 +475,14 @@ impl Plan {
         self.run_until_reported()
     }
 
-    /// Returns the files of the current runs, which are removed when this is dropped.
+    /// Returns a guard for the files of the current runs, which removes the files when it is
+    /// dropped.
     pub(super) fn running_files(&self) -> RunningFiles {
         RunningFiles::of(self.options.name.as_deref(), self.options.testers)
     }
 
-    /// Does the same as [`run`](Self::run), but leaves the files of the current runs to the caller.
+    /// Makes runs as [`run`](Self::run) does, but does not remove the files of the current runs.
+    /// The caller must remove them.
     pub(super) fn run_until_reported(&self) -> Outcome {
         install_panic_hook();
         #[cfg(feature = "systematic")]
@@ -555,10 +576,11 @@ impl Plan {
         }
     }
 
-    /// Returns reports about the failing runs. The first one is about the smallest program that fails in the same way.
+    /// Returns reports about the failing runs. The first report is about the smallest program that
+    /// fails in the same way as the first run.
     fn failures(&self, found: Vec<FailingRun>, clock: Clock) -> Vec<Failure> {
         let Some(first) = found.first() else { return Vec::new() };
-        // If the process ends now, the next test finds this run in the file.
+        // If the process ends now, the next execution of the test finds this run in the file.
         let mut running = self.options.name.as_deref().and_then(|name| Running::create(name, 0));
         if let Some(running) = &mut running {
             running.write(std::slice::from_ref(&first.token));
@@ -577,8 +599,9 @@ impl Plan {
         self.explained(explain, plain, |doing| self.limit(doing))
     }
 
-    /// Returns the reports that `explain` makes. If the test's own code prevents that, returns those of `plain`, which
-    /// does not call that code.
+    /// Returns the reports that `explain` makes. If code of the test panics or gets stuck while
+    /// `explain` runs, returns the reports that `plain` makes. `plain` does not call code of the
+    /// test.
     pub(super) fn explained(
         &self,
         explain: impl FnOnce() -> Vec<Failure> + Send + 'static,
@@ -594,7 +617,8 @@ impl Plan {
         })
     }
 
-    /// Returns whether this is a failure of the test's own code that is reported as a failing run.
+    /// Returns whether a failure of the test's code during the activity `doing` is reported as a
+    /// failing run.
     pub(super) fn is_broken(&self, doing: Doing, how: &How) -> bool {
         match doing {
             Doing::Constructing | Doing::Dropping => true,
@@ -619,7 +643,8 @@ impl Plan {
         self.options.shrink_for.min(Duration::from_secs(86_400))
     }
 
-    /// Returns whether a stored run can still be made: the operations or functions that it needs still exist.
+    /// Returns whether a stored run can still be made, that is, whether the operations or functions
+    /// that it needs still exist.
     pub(super) fn can_make(&self, token: &Token) -> bool {
         match &token.program {
             Source::Seed(_) => self.workload.kinds.iter().any(|kind| kind.weight > 0),
@@ -630,7 +655,8 @@ impl Plan {
         }
     }
 
-    /// Shrinks the program, and returns the failure of the smallest one that fails in the same way.
+    /// Shrinks the program, and returns the failure of the smallest program that fails in the same
+    /// way.
     fn shrunk(&self, found: FailingRun, clock: Clock) -> Failure {
         let FailingRun { token, seen, kind, after } = found;
         if !self.shrinks() || matches!(kind, FailureKind::Broken { .. }) {
@@ -708,7 +734,9 @@ impl Plan {
             Source::Seed(seed) => self.made_up(&token.shape, *seed),
             Source::Fixed(number) => {
                 let program = self.fixed.get(*number as usize).cloned();
-                program.unwrap_or_else(|| panic!("the test has no fixed program {number}, or no longer has it"))
+                program.unwrap_or_else(|| {
+                    panic!("the test has no fixed program {number}: the run belongs to another version of the test")
+                })
             }
             Source::Given(text) => match self.read_program(text) {
                 Ok(program) => return Some(program),
@@ -718,7 +746,9 @@ impl Plan {
             #[cfg(feature = "systematic")]
             Source::Listed { calls, number } => {
                 let listed = self.listed_calls(calls, *number);
-                return Some(listed.unwrap_or_else(|| panic!("there is no program {number} with {calls} calls")));
+                return Some(
+                    listed.unwrap_or_else(|| panic!("there is no program {number} among those with {calls} calls")),
+                );
             }
             #[cfg(not(feature = "systematic"))]
             Source::Listed { .. } => {
@@ -728,19 +758,21 @@ impl Plan {
         Some(Listing { before: self.workload.before.clone(), threads, after: self.workload.after.clone() })
     }
 
-    /// Returns the settings of runs. A run without progress for ten times `watchdog` is stuck.
+    /// Returns the settings of runs. With these settings, a run is stuck if it makes no progress
+    /// for ten times the duration `watchdog`.
     pub(super) fn run_settings(&self, clock: Clock, chaos: u32, watchdog: Duration) -> Settings {
         let mut settings =
             Settings { clock, chaos, watchdog: watchdog.saturating_mul(VERIFIED), ..Settings::default() };
         settings.has_helpers = self.options.has_helpers;
         if self.judge.has_progress() {
-            // Operations wait for each other, and may wait forever.
+            // The operations of this test wait for each other, and may wait forever.
             settings.patience = watchdog;
         }
         settings
     }
 
-    /// Makes runs, until one fails that does not end. The caller must drop the objects.
+    /// Makes the runs in order, and stops after the first one that does not complete. The caller
+    /// must drop the objects.
     pub(super) fn make_runs(
         &self,
         runner: &mut Runner,
@@ -759,7 +791,8 @@ impl Plan {
         (runner.run_until(runs, kinds, settings, look).0, objects)
     }
 
-    /// Returns the failure of a run, if it failed. Calls `undecided` if its history was not judged in time.
+    /// Returns the failure of a run, or `None` if the run did not fail. Calls `undecided` if the
+    /// history of the run was not judged in time.
     pub(super) fn failure_of(&self, seen: &Recorded, undecided: impl Fn()) -> Option<FailureKind> {
         match self.is_right(&seen.history) {
             Some(false) => return Some(FailureKind::NotLinearizable),
@@ -819,7 +852,8 @@ impl Plan {
         is_accepted(&*self.judged(history))
     }
 
-    /// Returns whether an operation of this history that has not returned should have, if the test checks progress.
+    /// Returns whether both are true: the test checks progress, and some operation of this history
+    /// has not returned although it should have.
     fn should_go_on(&self, history: &History<Call, Value>) -> bool {
         let _note = supervise::note(Doing::Judging, None);
         self.judge.has_progress() && should_go_on(&*self.judged(history), &self.budget())
@@ -843,7 +877,7 @@ impl Plan {
         }
     }
 
-    /// Returns the run of this token, with a new object.
+    /// Returns the run that this token names, with a new object.
     fn run_of(&self, run: usize, token: &Token) -> Run {
         let seed = match token.program {
             Source::Seed(seed) | Source::Chosen(seed) => seed,
@@ -854,7 +888,7 @@ impl Plan {
                 (before, threads.into_iter().map(Behavior::Calls).collect(), after)
             }
             None => {
-                let choose = self.choose.as_ref().expect("the test has a worker that chooses");
+                let choose = self.choose.as_ref().expect("the test has a worker that chooses its operations");
                 let Workload { before, after, .. } = self.workload.clone();
                 (before, vec![Behavior::Chooses(Arc::clone(choose)); token.shape.threads as usize], after)
             }
@@ -882,7 +916,8 @@ impl Plan {
         }
         if let Some((fewest, most)) = operations {
             shape.operations = (fewest, most);
-            // If the number of operations is set, arguments and weights are also used exactly as given.
+            // If the user sets the number of operations, runs do not vary in their arguments or
+            // weights, either: each run draws from all arguments, with exactly the given weights.
             shape.few = None;
             shape.phases = 0;
             runs = (400 / (most.max(1) * shape.threads)).clamp(1, 40);
@@ -895,7 +930,7 @@ impl Plan {
     }
 }
 
-/// Returns whether an operation that has not returned should have.
+/// Returns whether an operation has not returned although it should have.
 pub(super) fn should_go_on(judged: &dyn Judged, budget: &Budget) -> bool {
     matches!(judged.progress(budget), Some(ProgressVerdict::Rejected(_)))
 }
@@ -910,11 +945,12 @@ pub(super) fn is_accepted(judged: &dyn Judged) -> Option<bool> {
 }
 
 /// The objects of completed runs.
-#[must_use = "objects are dropped one by one, as each may panic"]
+#[must_use = "call `drop_all`, which drops the objects one by one, because any of them may panic"]
 pub(super) struct Objects(Vec<Arc<dyn Instance>>);
 
 impl Objects {
-    /// Drops the objects. Returns the first one whose drop panics, with the message.
+    /// Drops all objects. If dropping an object panics, returns the index of the first such object
+    /// and the message of its panic.
     pub(super) fn drop_all(self) -> Option<(usize, String)> {
         let mut first = None;
         for (run, object) in self.0.into_iter().enumerate() {
@@ -933,8 +969,8 @@ impl Testing {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a failure of code outside of operations. Returns the payload of its panic, if it does not count as a
-    /// failing run.
+    /// Records a failure of code outside of operations. If the failure is a panic that does not
+    /// count as a failing run, returns the payload of the panic.
     fn trouble(&self, Trouble { doing, token, how }: Trouble) -> Option<Box<dyn Any + Send>> {
         self.is_over.store(true, Ordering::Relaxed);
         match (how, token) {
@@ -954,7 +990,7 @@ impl Testing {
         let Options { time, runs, .. } = self.plan.options;
         let time = time.or(if runs.is_none() { Some(DEFAULT_TIME) } else { None });
         let (made, elapsed) = (self.runs.load(Ordering::Relaxed), self.started.elapsed());
-        // Too few runs would not be a meaningful test, so slow machines get some more time.
+        // A test with too few runs would not be meaningful, so slow machines get some more time.
         let is_late = |time: Duration| {
             elapsed >= time && (self.judged() >= self.plan.least_runs() || elapsed >= time.saturating_add(MORE_TIME))
         };
@@ -967,7 +1003,8 @@ impl Testing {
         self.runs.load(Ordering::Relaxed).saturating_sub(self.undecided.load(Ordering::Relaxed))
     }
 
-    /// Reduces the size of later runs if judging this batch took more than its share of the time, or was not decided.
+    /// Reduces the size of later runs if judging this batch took more than its share of the time,
+    /// or if a run of this batch could not be decided.
     fn leave_time(&self, shape: Shape, making: Duration, judging: Duration, is_undecided: bool) {
         let most = shape.operations.1;
         let smaller = match is_undecided {
@@ -980,7 +1017,8 @@ impl Testing {
         }
     }
 
-    /// Returns what was not tested, and other warnings, if no run failed.
+    /// Returns the reasons why the test has tested too little, and other warnings. Both are empty if a run failed or
+    /// the test was canceled.
     fn tested(&self, is_right: bool) -> (Vec<TooLittle>, Vec<String>) {
         if !is_right || self.plan.is_cancelled() {
             return (Vec::new(), Vec::new());
@@ -1007,8 +1045,8 @@ impl Testing {
     /// Makes runs until the test is over.
     fn tester(&self, tester: u32) {
         let mut runner = Runner::new();
-        // The maximum number of runs in the next batch, computed from the time of the last one so that a batch does not
-        // take too long.
+        // The maximum number of runs in the next batch. It is computed from the time that the last
+        // batch took, so that a batch does not take too long.
         let mut most_runs = FIRST_RUNS;
         let Options { replay, name, remembers, testers, .. } = &self.plan.options;
         let left_behind = match name {
@@ -1019,7 +1057,8 @@ impl Testing {
         if let (None, Some(first)) = (replay, left_behind.first()) {
             let (name, runs) = (name.as_deref().unwrap_or_default(), left_behind.len());
             print_note(&format!(
-                "the last time, {name} was killed or exited during one of {runs} runs; these are tried first, one at a time: {first}"
+                "the last time that {name} was tested, the process was killed or exited during one of {runs} runs; \
+                 these runs are repeated first, one at a time, starting with {first}"
             ));
             for token in left_behind.iter().filter(|token| token.scheduled.is_none() && self.plan.can_make(token)) {
                 if !self.is_over() {
@@ -1050,7 +1089,8 @@ impl Testing {
                 None => self.next_tokens(most_runs),
             };
             if tokens.is_empty() {
-                // Other testers make the remaining runs.
+                // Other testers have claimed the remaining runs, but may still release some of
+                // them.
                 std::thread::sleep(Duration::from_millis(1));
                 continue;
             }
@@ -1086,7 +1126,7 @@ impl Testing {
         let sources = u32::from(plan.choose.is_some())
             + u32::try_from(plan.fixed.len()).expect("the number of fixed programs fits in 32 bits");
         let has_random = plan.workload.kinds.iter().any(|kind| kind.weight > 0) && plan.choose.is_none();
-        // Fixed programs and random ones take turns.
+        // Fixed programs and random programs alternate.
         let drawn = random.below(sources + u32::from(has_random) * sources.max(1));
         (0..runs)
             .map(|_| {
@@ -1103,8 +1143,8 @@ impl Testing {
             .collect()
     }
 
-    /// Returns how many of these runs may still be made if at most `most` are made in total, and claims them, so that
-    /// other testers do not make them too.
+    /// Claims at most this many `runs`, so that other testers do not make them, too. In total, at
+    /// most `most` runs can be claimed. Returns the number of runs that were claimed.
     fn claim(&self, runs: u64, most: u64) -> u64 {
         let claim = |claimed: u64| Some(claimed.saturating_add(runs).min(most.max(claimed)));
         let before = self.claimed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).unwrap_or_default();
@@ -1116,7 +1156,7 @@ impl Testing {
         self.claimed.fetch_sub(runs, Ordering::Relaxed);
     }
 
-    /// Makes runs and judges them. Returns whether one failed, and the number of judged runs.
+    /// Makes runs and judges them. Returns whether a run failed, and the number of judged runs.
     fn batch(&self, runner: &mut Runner, running: Option<&mut Running>, tokens: &[Token]) -> (bool, usize) {
         let Some(first) = tokens.first() else { return (false, 0) };
         let settings = self.plan.run_settings(self.clock, first.shape.chaos, self.plan.options.watchdog);
@@ -1164,7 +1204,7 @@ impl Testing {
             watch(self.runs.load(Ordering::Relaxed));
         }
         let has_failed = found.is_some();
-        // Stored before objects are dropped, because a drop may never return.
+        // Store the failing runs before objects are dropped, because a drop may never return.
         self.found().extend(found);
         let broken = objects.drop_all().filter(|_| !has_failed);
         self.found().extend(broken.map(|(run, message)| {
@@ -1184,7 +1224,7 @@ impl Testing {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "as test harnesses do")]
+#[expect(clippy::print_stderr, reason = "test harnesses print their notes to stderr, too")]
 fn print_note(note: &str) {
     eprintln!("trueline: {note}");
 }
@@ -1208,10 +1248,10 @@ mod tests {
 
     #[test]
     fn weights_are_by_name() {
-        let pushes = plan().weights([("pop", 0)]).expect("pushes are left").threads(2).calls(50);
+        let pushes = plan().weights([("pop", 0)]).expect("`push` still has a weight").threads(2).calls(50);
         let program = pushes.workload.program(&pushes.stage(0).shape, &mut Random::new(1)).concat();
         assert!(program.len() == 100 && program.iter().all(|call| call.operation == 0));
-        assert!(plan().weights([("peek", 1)]).expect_err("there is none").contains("only push, pop"));
+        assert!(plan().weights([("peek", 1)]).expect_err("there is no operation `peek`").contains("only push, pop"));
         assert!(plan().weights([("push", 0), ("pop", 0)]).is_err());
     }
 

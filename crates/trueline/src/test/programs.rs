@@ -5,16 +5,18 @@ use super::listing::Listing;
 use super::meaning::Meaning;
 use crate::drive::{Call, Random, Workload};
 
-/// Names of operations that insert a value, and of those that remove one.
+/// Names of operations that insert a value.
 const INSERTS: &[&str] = &["enqueue", "push", "insert", "add", "push-back", "send"];
+/// Names of operations that remove a value.
 const REMOVES: &[&str] = &["dequeue", "pop", "delete-min", "remove", "remove-any", "pop-front", "receive"];
 
-/// If the main thread makes at least this many calls, it may remove values before the others start.
+/// If the main thread makes at least this many calls, it may remove values before the child threads start.
 const MUCH: u32 = 8;
-/// The maximum number of values that the main thread removes before the others start.
+/// The maximum number of values that the main thread removes before the child threads start.
 const MOST_REMOVED_BEFORE: u32 = 3;
 
-/// Returns an operation that inserts and one that removes, if the object has both.
+/// Returns an operation that inserts a value and an operation that removes a value. Returns `None`
+/// if the object does not have both.
 pub(super) fn pair(workload: &Workload, meaning: impl Fn(u32) -> Option<Meaning>) -> Option<(u32, u32)> {
     let find = |names: &[&str], means: fn(Meaning) -> bool| {
         let is_it = |(number, name): &(u32, &str)| names.contains(name) || meaning(*number).is_some_and(means);
@@ -29,9 +31,11 @@ pub(super) fn pair(workload: &Workload, meaning: impl Fn(u32) -> Option<Meaning>
 pub(super) struct Programs<'w> {
     workload: &'w Workload,
     calls: &'w Calls,
-    /// The operations that insert and remove, if the object has them.
+    /// The operation that inserts and the operation that removes; `None` if the object does not
+    /// have both.
     pair: Option<(u32, u32)>,
-    /// For each program, a bit for each call of the children, starting with the first child: set if the call inserts.
+    /// For each program, one bit for each call of the child threads, starting with the first child.
+    /// The bit is set if the call inserts.
     patterns: Vec<u64>,
 }
 
@@ -49,7 +53,7 @@ impl<'w> Programs<'w> {
     fn all_patterns(&self) -> Vec<u64> {
         let Calls { children, main } = self.calls;
         let of_children: u32 = children.iter().sum();
-        // For very large sizes, use only one program.
+        // If the child threads make many calls, there would be too many programs, so use only one.
         if of_children > 16 {
             return vec![self.alternating()];
         }
@@ -90,14 +94,15 @@ impl<'w> Programs<'w> {
         pattern
     }
 
-    /// Returns the number of programs; `None` if they are generated at random, without end.
+    /// Returns the number of programs; `None` if programs are generated at random, without a limit.
     pub(super) fn count(&self) -> Option<u32> {
         let count = self.patterns.len() * (self.most_removed_before() as usize + 1);
         self.pair.map(|_| u32::try_from(count).unwrap_or(u32::MAX))
     }
 
-    /// Returns how many values the main thread may remove before the others start. If it makes few calls, it would
-    /// remove exactly the values that it inserted.
+    /// Returns how many values the main thread may remove before the child threads start. Returns 0
+    /// if the main thread makes few calls, because it would then often remove all the values that
+    /// it has inserted.
     fn most_removed_before(&self) -> u32 {
         if self.calls.main >= MUCH { MOST_REMOVED_BEFORE } else { 0 }
     }
@@ -159,7 +164,7 @@ mod tests {
     }
 
     fn calls(text: &str) -> Calls {
-        text.parse().expect("it is one")
+        text.parse().expect("the text gives numbers of calls")
     }
 
     #[test]
@@ -168,24 +173,24 @@ mod tests {
         for text in ["2*2+4", "4*4+0", "1*1+12", "3*3+2", "2*3+3", "1*1*1+3"] {
             let calls = calls(text);
             let programs = Programs::new(&workload, &calls, |_| None);
-            let count = programs.count().expect("it has both");
+            let count = programs.count().expect("a queue inserts and removes");
             assert!(count > 0 && programs.get(count).is_none(), "{text}");
             let mut seen = Vec::new();
             for number in 0..count {
-                let program = programs.get(number).expect("there is one");
+                let program = programs.get(number).expect("the number is below the count");
                 let all = [program.threads.concat(), program.before.clone(), program.after.clone()].concat();
                 let inserts = all.iter().filter(|call| call.operation == 0).count();
                 assert_eq!(inserts * 2, all.len(), "{text} {number}");
                 let lengths: Vec<u32> = program.threads.iter().map(|calls| calls.len() as u32).collect();
                 assert_eq!(lengths, calls.children);
                 assert_eq!(program.before.len() + program.after.len(), calls.main as usize);
-                assert!(program.before.is_sorted_by_key(|call| call.operation), "what was put in is taken out");
+                assert!(program.before.is_sorted_by_key(|call| call.operation), "insertions come first");
                 assert!(!seen.contains(&program), "{text} {number}");
                 seen.push(program);
             }
         }
-        // Two calls of the children, each an enqueue or a dequeue, as in the paper's table V; and up to three removals
-        // before.
+        // Each of the two calls of the children is an enqueue or a dequeue, as in the paper's table V. Before the
+        // children start, there are up to three removals.
         assert_eq!(Programs::new(&workload, &calls("1*1+12"), |_| None).count(), Some(12));
         assert_eq!(Programs::new(&workload, &calls("1*1+2"), |_| None).count(), Some(3));
     }

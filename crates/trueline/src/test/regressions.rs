@@ -1,4 +1,4 @@
-//! Failing runs, kept in a file so that they are tried first.
+//! Failing runs, kept in a file so that the next test tries them first.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -18,7 +18,7 @@ fn path() -> Option<PathBuf> {
     std::env::var_os("CARGO_MANIFEST_DIR").map(|folder| PathBuf::from(folder).join(FILE))
 }
 
-/// Returns the runs in which the test failed.
+/// Returns the recorded runs in which the test failed.
 pub(super) fn recall(test: Option<&str>) -> Vec<Token> {
     let text = path().and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
     test.map_or_else(Vec::new, |test| tokens_of(test, &text))
@@ -34,10 +34,12 @@ fn tokens_of(test: &str, text: &[u8]) -> Vec<Token> {
     text.split(|byte| *byte == b'\n').filter_map(of_test).collect()
 }
 
-/// Records a run in which the test failed. Errors are ignored, because the report contains the run, too.
+/// Adds a failing run of a test to the file, unless the file already contains the run. Makes a
+/// second attempt if necessary: if another process left an incomplete line at the same moment, the
+/// first line that this process adds is lost.
 pub(super) fn remember(test: Option<&str>, token: &Token) {
     let (Some(test), Some(path)) = (test, path()) else { return };
-    // Try twice, in case another process left an incomplete line at the same moment.
+    // The second attempt is needed if another process left an incomplete line at the same moment.
     for _ in 0..2 {
         if test.contains(char::is_whitespace) || recall(Some(test)).contains(token) {
             return;
@@ -79,11 +81,11 @@ mod tests {
     #[test]
     fn a_file_that_others_have_spoilt_is_read_and_goes_on() {
         let path = std::env::temp_dir().join(format!("trueline-regressions-{}.txt", std::process::id()));
-        std::fs::write(&path, b"a::b s1.t2.o1-2.c0.p1\r\n\xff\xfe a::b\n\0\na::b x3.c16").expect("temporary files");
-        add(&path, "a::b x4.c16\n").expect("it can be written");
-        add(&path, "a::b x5.c16\n").expect("it can be written");
-        let text = std::fs::read(&path).expect("it is there");
-        std::fs::remove_file(&path).expect("ours");
+        std::fs::write(&path, b"a::b s1.t2.o1-2.c0.p1\r\n\xff\xfe a::b\n\0\na::b x3.c16").expect("the file is created");
+        add(&path, "a::b x4.c16\n").expect("the file can be written");
+        add(&path, "a::b x5.c16\n").expect("the file can be written");
+        let text = std::fs::read(&path).expect("the file exists");
+        std::fs::remove_file(&path).expect("the test may remove its own file");
         let tokens: Vec<String> = tokens_of("a::b", &text).iter().map(ToString::to_string).collect();
         assert_eq!(tokens, ["s1.t2.o1-2.c0.p1", "x3.c16", "x4.c16", "x5.c16"]);
     }
@@ -97,13 +99,13 @@ mod tests {
                 let path = &path;
                 scope.spawn(move || {
                     for number in 0..50 {
-                        add(path, &format!("t{thread} x{number}.c16\n")).expect("it can be written");
+                        add(path, &format!("t{thread} x{number}.c16\n")).expect("the file can be written");
                     }
                 });
             }
         });
-        let text = std::fs::read(&path).expect("it is there");
-        std::fs::remove_file(&path).expect("ours");
+        let text = std::fs::read(&path).expect("the file exists");
+        std::fs::remove_file(&path).expect("the test may remove its own file");
         for thread in 0..4 {
             let tokens: Vec<String> = tokens_of(&format!("t{thread}"), &text).iter().map(ToString::to_string).collect();
             let expected: Vec<String> = (0..50).map(|number| format!("x{number}.c16")).collect();
@@ -111,11 +113,11 @@ mod tests {
         }
     }
 
-    /// The environment variable with the file to which the process below appends.
+    /// The environment variable that names the file to which the process below appends.
     const APPENDED: &str = "TRUELINE_TEST_APPENDED";
 
     #[test]
-    #[expect(clippy::print_stdout, reason = "the other process reads it")]
+    #[expect(clippy::print_stdout, reason = "the process that started this one reads the output")]
     fn appends_if_it_is_told_to() {
         let Some(path) = std::env::var_os(APPENDED) else { return };
         for number in 0.. {
@@ -130,7 +132,7 @@ mod tests {
     /// Kills pairs of processes that append at the same time, half of the pairs with hardly any room for the file.
     #[test]
     #[ignore = "a soak: it takes a minute"]
-    #[expect(clippy::print_stderr, reason = "figures")]
+    #[expect(clippy::print_stderr, reason = "the soak prints its figures")]
     fn nothing_is_lost_in_crashes() {
         use std::process::{Command, Stdio};
         let path = std::env::temp_dir().join(format!("trueline-regressions-crashes-{}.txt", std::process::id()));
@@ -142,20 +144,20 @@ mod tests {
             let start = || {
                 Command::new("bash")
                     .args(["-c", &format!("{limit}exec \"$0\" appends_if_it_is_told_to --nocapture")])
-                    .arg(std::env::current_exe().expect("it runs"))
+                    .arg(std::env::current_exe().expect("the path of this program is known"))
                     .env(APPENDED, &path)
                     .stdout(Stdio::piped())
                     .spawn()
-                    .expect("bash is there")
+                    .expect("bash is installed")
             };
             let mut both = [start(), start()];
             std::thread::sleep(std::time::Duration::from_millis(10 + round % 20));
             let mut lines = Vec::new();
             for child in &mut both {
-                child.kill().expect("it runs");
+                child.kill().expect("the child can be killed");
                 let mut said = String::new();
-                child.stdout.take().expect("it is piped").read_to_string(&mut said).expect("text");
-                child.wait().expect("it was started");
+                child.stdout.take().expect("stdout is piped").read_to_string(&mut said).expect("the output is text");
+                child.wait().expect("the child was started");
                 let whole = said.split_inclusive('\n').filter(|line| line.ends_with('\n'));
                 lines.extend(
                     whole
@@ -169,8 +171,8 @@ mod tests {
             assert_eq!(lost, 0, "round {round}");
             acknowledged += lines.len();
         }
-        let length = std::fs::metadata(&path).expect("it is there").len();
-        std::fs::remove_file(&path).expect("ours");
+        let length = std::fs::metadata(&path).expect("the file exists").len();
+        std::fs::remove_file(&path).expect("the test may remove its own file");
         eprintln!(
             "regressions: 300 crashes of two processes, {acknowledged} acknowledged lines in {length} bytes, none lost"
         );

@@ -1,9 +1,10 @@
 //! Records the current runs in a file, because a run that ends the process leaves no other trace.
 //!
-//! The file is written before each batch of runs, and removed when the test has ended, whatever its outcome: after the
-//! report of a failure has been printed, because code that was given up may still end the process before that. If the
-//! process died, the next start of the test finds the file and tries its runs first, one by one. If the process then
-//! dies again, the file names exactly one run.
+//! The file is written before each batch of runs, and removed when the test has ended. If the test
+//! fails, the file is removed only after the report has been printed, because until then, code that
+//! the test has abandoned may still end the process. If the process dies, the next execution of the
+//! test finds the file, and first makes the runs that it lists, one by one. If the process dies
+//! again, the file then lists exactly the run that ended it.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -13,10 +14,12 @@ use std::path::{Path, PathBuf};
 
 use super::token::Token;
 
-/// Marks the end of the valid part of the file, because an older, longer text may follow.
+/// The line that marks the end of the valid part of the file. The rest of an older, longer text may
+/// follow it.
 const END: &str = "end";
 
-/// Returns the folder for saved files about tests: in the build folder, or in the folder of temporary files.
+/// Returns the folder for saved files about tests. It is in the build folder, or, if the build
+/// folder is not known, in the folder of temporary files.
 pub(super) fn folder() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let beside = program.ancestors().find(|folder| folder.ends_with("target"));
@@ -27,7 +30,8 @@ fn path(test: &str, tester: u32) -> Option<PathBuf> {
     Some(folder()?.join(format!("{}.{tester}.running", plain(test))))
 }
 
-/// The longest part of the name of a file, in bytes: two parts and an ending fit everywhere.
+/// The maximum length, in bytes, of each of the two parts of a file name. All file systems allow
+/// names that consist of two such parts and an ending.
 const LONGEST_PART: usize = 80;
 
 /// Returns the name of a test as a part of a file name.
@@ -35,7 +39,8 @@ pub(super) fn plain(test: &str) -> String {
     shortened(test.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect())
 }
 
-/// Returns the text as a part of a file name. If it is too long, its end is replaced by its hash.
+/// Returns the text as a part of a file name. If the text is too long, a hash of the whole text
+/// replaces its end.
 pub(super) fn shortened(mut text: String) -> String {
     if text.len() > LONGEST_PART {
         let mut hasher = std::hash::DefaultHasher::new();
@@ -74,8 +79,8 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Opens the file, and creates it if necessary; returns `None` if that fails. Runs that are already in it stay until
-    /// others are written.
+    /// Opens the file, or creates it if it does not exist. Returns `None` if this fails. The runs
+    /// that the file already lists stay there until other runs are written.
     pub(super) fn create(test: &str, tester: u32) -> Option<Self> {
         let path = path(test, tester)?;
         std::fs::create_dir_all(path.parent()?).ok()?;
@@ -123,7 +128,7 @@ mod tests {
     #[test]
     fn runs_are_written_read_and_removed() {
         let test = format!("running::runs_are_written::{}", std::process::id());
-        let read = || std::fs::read_to_string(path(&test, 1).expect("a folder"));
+        let read = || std::fs::read_to_string(path(&test, 1).expect("the folder is known"));
         let tokens: Vec<Token> = ["s1.t2.o1-2.c0.p1", "s1.t2.o1-2.c0.p1", "gpush%201.c16"]
             .iter()
             .filter_map(|token| token.parse().ok())
@@ -131,13 +136,13 @@ mod tests {
         let mut running = Running::create(&test, 1).expect("the folder of the build can be written");
         running.write(&tokens);
         running.write(&tokens[..1]);
-        let text = read().expect("it was written");
+        let text = read().expect("the file exists");
         assert_eq!(tokens_of(&text, |_| false), tokens[..1]);
         assert!(tokens_of(&text, |process| process == std::process::id().to_string()).is_empty());
         // Opening the file again keeps the runs.
         drop(running);
         drop(Running::create(&test, 1));
-        assert_eq!(tokens_of(&read().expect("it is still there"), |_| false), tokens[..1]);
+        assert_eq!(tokens_of(&read().expect("the file still exists"), |_| false), tokens[..1]);
         drop(RunningFiles::of(Some(&test), 2));
         assert!(read().is_err());
     }

@@ -1,14 +1,16 @@
-//! Uses the serial executions of an object as its specification, so that none has to be written.
+//! Uses the serial executions of an object as its specification, so that users need not write one.
 //!
-//! Burckhardt, Dern, Musuvathi and Tan, "Line-Up: a complete and automatic linearizability checker" (2010): all serial
-//! executions of a program are made first, and each concurrent one must be explained by one of them. Stuck executions
-//! count, too: an operation that is stuck in a concurrent execution must be stuck in a serial one, after the operations
-//! that have returned (their definition 3). Zhang, Chattopadhyay and Wang's Round-Up (its phase 1) takes the serial
-//! executions from another object, which is trusted.
+//! Burckhardt, Dern, Musuvathi and Tan, "Line-Up: a complete and automatic linearizability checker"
+//! (2010): all serial executions of a program are made first, and each concurrent execution must be
+//! explained by one of them. Stuck executions count, too: an operation that is stuck in a
+//! concurrent execution must also be stuck in a serial execution, after the operations that have
+//! returned (definition 3 of the paper). Phase 1 of Round-Up, by Zhang, Chattopadhyay and Wang,
+//! takes the serial executions from another object, which is trusted.
 //!
-//! The serial histories are stored as a tree. The checkers for linearizability judge a concurrent history with the
-//! nodes of the tree as states. Operations of different threads are distinct, because a history must be explained by
-//! one in which each thread does the same.
+//! The serial histories are stored as a tree. When a checker for linearizability judges a
+//! concurrent history, the nodes of this tree serve as the states of the object. Equal operations
+//! of different threads are distinct, because a serial history explains a concurrent history only
+//! if each thread executes the same operations in both.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use crate::verdict::Verdict;
 /// An operation of a serial history: the process and its call.
 type Operation = (u32, Call);
 
-/// The result of an operation, or that it is stuck.
+/// The result of an operation, or `Stuck` if the operation did not return.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Returned {
     Value(Value),
@@ -33,19 +35,23 @@ pub(super) enum Returned {
 /// All serial histories of a program.
 #[derive(Debug, Default)]
 pub(super) struct Serial {
-    /// For each node, the operations that may come next, their results, and the nodes that these lead to.
+    /// For each node, the operations that may come next. Each operation has its possible results,
+    /// and the node that each result leads to.
     nodes: Vec<HashMap<Operation, Vec<(Returned, u32)>>>,
     count: u64,
     /// Whether one of the serial histories is stuck.
     has_stuck: bool,
-    /// The numbers of places by which operations may be out of order.
+    /// The number of places by which each operation may be out of order; `None` if all operations
+    /// must be in order.
     factors: Option<NamedFactors>,
 }
 
-/// For each operation with a factor: its number, its name, and the factor.
+/// For each operation with a factor: its number, its name, and the factor. The factor is the number
+/// of places by which the operation may be out of order.
 pub(super) type NamedFactors = Arc<[(u32, Arc<str>, u32)]>;
 
-/// Returns the name of the criterion of a comparison: Round-Up's own semantics, (C) in [`quasi`].
+/// Returns the name of the criterion for comparing histories with serial ones. The criterion is the
+/// semantics that Round-Up uses, which is labeled (C) in [`quasi`].
 pub(super) fn semantics(factors: &[(u32, Arc<str>, u32)]) -> String {
     Semantics::of_program(classes(factors), &|_: &[(&Call, &Value)]| false).to_string()
 }
@@ -62,8 +68,8 @@ impl Serial {
         Self { nodes: vec![HashMap::new()], count: 0, has_stuck: false, factors: None }
     }
 
-    /// Creates an empty set for histories whose operations may be out of order by these factors. Callers are then not
-    /// distinguished.
+    /// Creates an empty set of serial histories, to explain histories whose operations may be out
+    /// of order by these factors. With factors, processes are not distinguished.
     pub(super) fn with_factors(factors: Option<NamedFactors>) -> Self {
         Self { factors, ..Self::new() }
     }
@@ -78,7 +84,7 @@ impl Serial {
         self.has_stuck
     }
 
-    /// Adds a sequence of operations that all returned.
+    /// Adds a serial history in which all operations have returned.
     pub(super) fn add_sequence(&mut self, sequence: impl IntoIterator<Item = (u32, Call, Value)>) {
         self.count += 1;
         let mut node = 0;
@@ -121,7 +127,8 @@ impl Serial {
         new
     }
 
-    /// Returns whether a serial history explains this one; `None` if it was not decided within the limits.
+    /// Returns whether a serial history explains `history`, or `None` if this was not decided
+    /// within the limits.
     pub(super) fn explains(&self, history: &History<Call, Value>, config: &Config) -> Option<bool> {
         if let Some(factors) = &self.factors {
             let semantics = Semantics::of_program(classes(factors), self);
@@ -146,8 +153,9 @@ impl Serial {
         Some(true)
     }
 
-    /// Returns whether some serial history consists of the operations that have returned, followed by the one that was
-    /// called at the position `stuck`.
+    /// Returns whether a serial history explains the operations of `history` that have returned.
+    /// Operations that have not returned are ignored, except one: if `stuck` is the position of a
+    /// call, the serial history must also end with that call's operation, which is stuck.
     fn accepts(&self, history: &History<Call, Value>, stuck: Option<u32>, config: &Config) -> Option<bool> {
         let mut builder = History::builder();
         for (position, event) in (0_u32..).zip(history.events()) {
@@ -178,7 +186,8 @@ impl Serial {
 
 impl SerialHistories<Call, Value> for Serial {
     fn contains(&self, sequence: &[(&Call, &Value)]) -> bool {
-        // All complete sequences have the same length.
+        // All complete sequences of operations have the same length, so they end at leaves of the
+        // tree.
         self.walk(sequence).is_some_and(|node| self.nodes[node as usize].is_empty())
     }
 
@@ -215,8 +224,8 @@ impl Spec for Anything {
     }
 }
 
-/// Calls `each` with every interleaving of the threads' calls that keeps the order of each thread, as the sequence of
-/// thread numbers.
+/// Calls `each` with every interleaving of the threads' calls that keeps the order of the calls of
+/// each thread. An interleaving is given as a sequence of thread numbers.
 pub(super) fn interleavings(lengths: &[usize], each: &mut dyn FnMut(&[usize])) {
     fn go_on(left: &mut [usize], sequence: &mut Vec<usize>, each: &mut dyn FnMut(&[usize])) {
         if left.iter().all(|left| *left == 0) {
@@ -271,8 +280,8 @@ mod tests {
         let mut builder = History::builder();
         for (process, event) in events {
             match event {
-                Ok(operation) => drop(builder.call(*process, call(*operation)).expect("free")),
-                Err(result) => drop(builder.ret(*process, Value::Int(*result)).expect("open")),
+                Ok(operation) => drop(builder.call(*process, call(*operation)).expect("the process has no open call")),
+                Err(result) => drop(builder.ret(*process, Value::Int(*result)).expect("the process has an open call")),
             }
         }
         builder.finish()
@@ -286,8 +295,8 @@ mod tests {
         serial.add(&history(&[(1, Ok(0)), (1, Err(0)), (0, Ok(0)), (0, Err(1))]));
         let explains = |events: &[_]| serial.explains(&history(events), &Config::new());
         assert_eq!(explains(&[(0, Ok(0)), (1, Ok(0)), (0, Err(1)), (1, Err(0))]), Some(true));
-        assert_eq!(explains(&[(0, Ok(0)), (1, Ok(0)), (0, Err(0)), (1, Err(0))]), Some(false), "the same number");
-        assert_eq!(explains(&[(0, Ok(0)), (0, Err(1)), (1, Ok(0)), (1, Err(0))]), Some(false), "one after the other");
+        assert_eq!(explains(&[(0, Ok(0)), (1, Ok(0)), (0, Err(0)), (1, Err(0))]), Some(false), "the numbers are equal");
+        assert_eq!(explains(&[(0, Ok(0)), (0, Err(1)), (1, Ok(0)), (1, Err(0))]), Some(false), "draws do not overlap");
     }
 
     #[test]
@@ -298,7 +307,7 @@ mod tests {
         serial.add(&history(&[(1, Ok(0)), (1, Err(0)), (0, Ok(1)), (0, Err(7))]));
         let explains = |events: &[_]| serial.explains(&history(events), &Config::new());
         assert_eq!(explains(&[(0, Ok(1))]), Some(true));
-        assert_eq!(explains(&[(0, Ok(1)), (1, Ok(0)), (1, Err(0))]), Some(false), "it should have received");
+        assert_eq!(explains(&[(0, Ok(1)), (1, Ok(0)), (1, Err(0))]), Some(false), "the receive should have returned");
         assert_eq!(explains(&[(0, Ok(1)), (1, Ok(0)), (1, Err(0)), (0, Err(7))]), Some(true));
     }
 }

@@ -1,4 +1,5 @@
-//! The settings of a test, with its types or without.
+//! The setters that [`Test`](super::Test) and [`Plan`](super::Plan) share. A plan is a test with
+//! its types erased.
 
 /// Generates setters for a type with a field `options`.
 macro_rules! settings {
@@ -22,15 +23,17 @@ macro_rules! settings {
             self
         }
 
-        /// Makes threads yield at one in `one_in` schedule points, in all runs; 0 disables yielding. This is most
-        /// effective for objects that use [`primitives`](crate::primitives).
+        /// Makes threads yield at one in `one_in` schedule points, in all runs; 0 disables
+        /// yielding. Schedule points are the beginning and the end of each operation, and each
+        /// access to [`primitives`](crate::primitives). So yielding is most effective for objects
+        /// that use these primitives.
         pub fn chaos(mut self, one_in: u32) -> Self {
             self.options.chaos = Some(one_in);
             self
         }
 
-        /// Divides each run into this many phases, in which operations are called with different frequencies; 0 to use
-        /// the given weights throughout.
+        /// Divides each run into this many phases, which differ in how often each operation is
+        /// called. With 0, the given weights apply throughout the run.
         #[doc(hidden)]
         pub fn phases(mut self, phases: u32) -> Self {
             self.options.phases = Some(phases);
@@ -45,15 +48,17 @@ macro_rules! settings {
             self
         }
 
-        /// Sets for how long runs are made; up to three seconds longer if fewer than [`min_runs`](Self::min_runs) have
-        /// been judged by then. If neither this nor the number of [runs](Self::runs) is set, it defaults to one second,
-        /// and to five seconds for explorations.
+        /// Sets the time for making runs. The test takes up to three seconds longer if fewer than
+        /// [`min_runs`](Self::min_runs) runs have been judged by then. If neither this time nor the
+        /// number of [runs](Self::runs) is set, the time defaults to one second, or to five seconds
+        /// for explorations.
         pub fn time(mut self, time: Duration) -> Self {
             self.options.time = Some(time);
             self
         }
 
-        /// Sets the number of runs, however long they take, unless the [time](Self::time) is limited, too.
+        /// Sets the number of runs. The test makes all of these runs, however long they take,
+        /// unless its [time](Self::time) is limited, too.
         pub fn runs(mut self, runs: u64) -> Self {
             self.options.runs = Some(runs.max(1));
             self
@@ -78,10 +83,11 @@ macro_rules! settings {
             self
         }
 
-        /// Sets the time without progress of any thread after which a run is suspected to be stuck. Defaults to 100 ms.
-        /// The run is reported as stuck if there is no progress for ten times as long. Runs whose threads are all
-        /// blocked in [`primitives`](crate::primitives) are reported immediately, unless the process has other threads
-        /// that might wake them.
+        /// Sets the time of the watchdog. If no thread makes progress for this time, the run is
+        /// suspected to be stuck. If no thread makes progress for ten times as long, the run is
+        /// reported as stuck. Defaults to 100 ms. A run whose threads are all blocked in
+        /// [`primitives`](crate::primitives) is reported immediately, unless the process has other
+        /// threads that might wake them.
         pub fn watchdog(mut self, time: Duration) -> Self {
             self.options.watchdog = time;
             self
@@ -129,16 +135,17 @@ macro_rules! settings {
         /// Sets the time limit for shrinking the program of a failing run. Defaults to two seconds; zero disables
         /// shrinking.
         ///
-        /// Shrinking removes calls and threads and simplifies arguments, as long as the rest is seen failing in the
-        /// same way. The report is about the smallest failing program, and contains a regression test for it. On real
-        /// threads, the result depends on chance and on time. With exploration it is exact: with one call less, none of
-        /// the explored schedules fails.
+        /// Shrinking removes calls and threads and simplifies arguments, as long as the remaining
+        /// program is observed to fail in the same way. The report is about the smallest failing
+        /// program, and contains a regression test for it. On real threads, the result depends on
+        /// chance and on time. With exploration, the result is exact: if any one call of the
+        /// smallest program is left out, none of the explored schedules fails.
         pub fn shrink_for(mut self, time: Duration) -> Self {
             self.options.shrink_for = time;
             self
         }
 
-        /// Neither records failing runs in a file nor tries those recorded there.
+        /// Does not record failing runs in a file, and does not repeat the runs recorded there.
         pub fn forgetful(mut self) -> Self {
             self.options.remembers = false;
             self

@@ -31,11 +31,12 @@ impl<S: Spec> fmt::Debug for OwnSpec<S> {
 }
 
 impl<O, H> Test<O, H, Unjudged> {
-    /// Compares the object with this [`Spec`]. Use it for operations that are [partial](crate::spec::blocked) or have
-    /// several [outcomes](crate::spec::Outcomes), for objects whose [keys](Spec::key) are judged separately, and if a
-    /// model is too slow.
+    /// Compares the object with this [`Spec`]. Use a `Spec` if operations are
+    /// [partial](crate::spec::blocked) or have several [outcomes](crate::spec::Outcomes), if
+    /// [keys](Spec::key) are to be judged separately, or if a model is too slow.
     ///
-    /// This queue may report that it is empty although it is not, as many queues do while another thread is using them:
+    /// The queue in this example may report that it is empty although it is not, as many queues do
+    /// while another thread is using them:
     ///
     /// ```
     /// use std::collections::VecDeque;
@@ -102,8 +103,9 @@ impl<O, H> Test<O, H, Unjudged> {
 }
 
 impl<O, H: 'static, S: Spec + 'static> Test<O, H, OwnSpec<S>> {
-    /// Adds an operation: its name, a generator of its arguments, and its body; then a function from the argument to
-    /// the operation of the specification, and a function from the result to the result of the specification.
+    /// Adds an operation: its name, a generator of its arguments, and the code that it calls. `op`
+    /// converts an argument to the operation of the specification. `ret` converts a result of the
+    /// object to a result of the specification.
     ///
     /// # Panics
     /// Panics if the test already has an operation with this name.
@@ -124,7 +126,7 @@ impl<O, H: 'static, S: Spec + 'static> Test<O, H, OwnSpec<S>> {
         let op = move |value: &Value| {
             op(G::Item::from_value(value).expect("each argument has the type that its operation takes"))
         };
-        let ret = move |value: &Value| ret(R::from_value(value).expect("results are read as they were recorded"));
+        let ret = move |value: &Value| ret(R::from_value(value).expect("each result has its operation's type"));
         self.judge.operations.push((Box::new(op), Box::new(ret)));
         self
     }
@@ -164,8 +166,9 @@ impl<S: Spec + Send> Judge for OwnSpec<S> {
 }
 
 impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
-    /// Adds an operation that may have several outcomes. `model` returns each result that is allowed in this state,
-    /// with the next state. If it returns none, the operation blocks in this state.
+    /// Adds an operation that may have several outcomes. `model` returns each result that is
+    /// allowed in a given state, with the next state. If `model` returns no result, the operation
+    /// blocks in that state.
     ///
     /// ```
     /// use std::collections::VecDeque;
@@ -179,7 +182,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modeled<M>> {
     ///         (),
     ///         |queue, ()| queue.try_lock().ok()?.pop_front(),
     ///         |model, ()| {
-    ///             // It may return nothing although there is an element.
+    ///             // `try_pop` may return nothing although there is an element.
     ///             let mut outcomes = vec![(None, model.clone())];
     ///             let mut next = model.clone();
     ///             if let Some(x) = next.pop_front() {

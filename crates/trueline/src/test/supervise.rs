@@ -1,8 +1,8 @@
 //! Supervision of the test's code that runs outside of operations: constructors, destructors, models, generators.
 //!
-//! This code runs on a thread of its own, which notes what it is about to do. If that takes too long, the thread is
-//! abandoned, and the test fails with a report that names this code. The watchdog of [`Runner`](crate::drive::Runner)
-//! does the same for operations.
+//! This code runs on a thread of its own, which records each activity before starting it. If an
+//! activity takes too long, the thread is abandoned, and the test fails with a report that names
+//! the code. The watchdog of [`Runner`](crate::drive::Runner) does the same for operations.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ use crate::primitives::Cancellation;
 /// The activity of a supervised thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
-    /// Something that terminates by itself, such as runs under a watchdog.
+    /// An activity that terminates by itself, such as making runs under a watchdog.
     Running,
     /// Generating programs.
     Generating,
@@ -63,7 +63,8 @@ const IN_VAIN: Duration = Duration::from_millis(5);
 /// The part of a supervised thread that its supervisor can see.
 #[derive(Default)]
 struct Beacon {
-    /// Bits 0 to 7: the activity; bits 8 to 31: the index of the run in `tokens`; bits 32 to 63 change with each step.
+    /// Bits 0 to 7 hold the activity. Bits 8 to 31 hold the index of the run in `tokens`. Bits 32
+    /// to 63 hold a counter, which changes with each step.
     at: AtomicU64,
     /// The runs that the thread makes.
     tokens: Mutex<Vec<Token>>,
@@ -73,11 +74,12 @@ struct Beacon {
 
 thread_local!(static BEACON: RefCell<Option<Arc<Beacon>>> = const { RefCell::new(None) });
 
-/// One step, in the bits that change with each step.
+/// The number that is added to [`Beacon::at`] to increase its counter by 1.
 const STEP: u64 = 1 << 32;
 
-/// Notes the activity of this thread, and its run if `run` is given, until the guard is dropped. This takes a few
-/// nanoseconds. On threads that are not supervised, nothing is noted.
+/// Records the activity of this thread. Dropping the guard restores the previous activity. If `run`
+/// is given, also records that the activity concerns this run. Recording takes a few nanoseconds.
+/// Does nothing on threads that are not supervised.
 #[must_use = "the note is withdrawn when the guard is dropped"]
 pub(super) fn note(doing: Doing, run: Option<usize>) -> Note {
     let before = BEACON.with_borrow(|beacon| {
@@ -91,7 +93,7 @@ pub(super) fn note(doing: Doing, run: Option<usize>) -> Note {
     Note(before)
 }
 
-/// Notes the runs that this thread makes.
+/// Records the runs that this thread performs.
 pub(super) fn note_runs(tokens: &[Token]) {
     BEACON.with_borrow(|beacon| {
         if let Some(beacon) = beacon {
@@ -100,12 +102,13 @@ pub(super) fn note_runs(tokens: &[Token]) {
     });
 }
 
-/// Withdraws a note when it is dropped.
+/// Restores the previous activity when it is dropped.
 pub(super) struct Note(Option<u64>);
 
 impl Drop for Note {
     fn drop(&mut self) {
-        // After a panic, the note stays, so that the supervisor knows where the panic came from.
+        // After a panic, keep the recorded activity, so that the supervisor can report where the
+        // panic came from.
         let Some(before) = self.0.filter(|_| !std::thread::panicking()) else { return };
         let _ = BEACON.try_with(|beacon| {
             if let Some(beacon) = &*beacon.borrow() {
@@ -120,7 +123,7 @@ impl Drop for Note {
 pub(super) struct Trouble {
     /// The activity of the thread.
     pub(super) doing: Doing,
-    /// The run.
+    /// The run that the thread was making, if there was one.
     pub(super) token: Option<Box<Token>>,
     pub(super) how: How,
 }
@@ -132,7 +135,8 @@ pub(super) enum How {
 }
 
 impl How {
-    /// Returns it as a part of a sentence.
+    /// Returns a description of the failure that follows the name of the code in a sentence, such
+    /// as "did not return within 2.0s".
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Panicked(payload) => format!("panicked: {}", message(&**payload)),
@@ -158,7 +162,8 @@ impl<T: Send + 'static> Supervised<T> {
             noted.task.get_or_init(OsThread::here);
             BEACON.set(Some(noted));
             let result = without_exit(|| catch_unwind(AssertUnwindSafe(code)));
-            // If the code took too long, the supervisor no longer listens.
+            // If the code took too long, the supervisor has already stopped waiting, and the result
+            // cannot be sent.
             if let Err(unsent) = sender.send(result) {
                 std::mem::forget(unsent);
             }
@@ -170,8 +175,8 @@ impl<T: Send + 'static> Supervised<T> {
         Self { result, beacon }
     }
 
-    /// Waits for the result of the thread. Returns [`Trouble`] if it panics, or if one activity takes longer than its
-    /// `limit`.
+    /// Waits for the result of the thread. Returns [`Trouble`] if the thread panics, or if one of
+    /// its activities takes longer than the `limit` for this activity.
     pub(super) fn wait(self, limit: impl Fn(Doing) -> Option<Duration>) -> Result<T, Trouble> {
         let beacon = &*self.beacon;
         let ran = || beacon.task.get().and_then(OsThread::ran);
@@ -181,7 +186,7 @@ impl<T: Send + 'static> Supervised<T> {
                 Ok(Ok(result)) => return Ok(result),
                 Ok(Err(payload)) => return Err(self.trouble(How::Panicked(payload))),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => unreachable!("the thread sends what it returns or panics with"),
+                Err(RecvTimeoutError::Disconnected) => unreachable!("the thread sends its result or its panic"),
             }
             let now = beacon.at.load(Ordering::Relaxed);
             if now != at || panics_are_printed() {
@@ -189,7 +194,8 @@ impl<T: Send + 'static> Supervised<T> {
                 continue;
             }
             ticks += 1;
-            // If this thread was not scheduled either, the whole machine is slow, so that time does not count.
+            // If even the supervisor wakes up late, the whole machine is slow. So at most twice the
+            // intended time of the ticks so far counts as elapsed.
             let waited = since.elapsed().min(TICK * 2 * ticks);
             let is_starved = || match (ran_before, ran()) {
                 (Some(before), Some(now)) => {

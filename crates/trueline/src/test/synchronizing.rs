@@ -20,9 +20,9 @@ pub(super) type Size = Arc<dyn Fn(&State) -> usize + Send + Sync>;
 /// The executions that synchronize.
 #[derive(Clone)]
 pub(super) enum Who {
-    /// Executions of these operations, in the order in which the step takes them.
+    /// One execution of each operation in this list. The step takes the executions in this order.
     These(Vec<u32>),
-    /// Several executions of this operation; the function computes how many.
+    /// Several executions of this operation. The function computes their number.
     SoMany(u32, Size),
 }
 
@@ -30,7 +30,8 @@ pub(super) enum Who {
 #[derive(Clone)]
 pub(super) struct Mode {
     pub(super) who: Who,
-    /// Maps the state and all arguments to all results and the next state; no outcome if they do not fit.
+    /// Maps the state and the arguments of all executions to the results of all executions and the
+    /// next state. Returns no outcome if executions with these arguments do not synchronize.
     pub(super) step: ModelStep,
     /// Whether the result of each execution is the same in every order.
     pub(super) is_order_free: bool,
@@ -52,14 +53,16 @@ impl fmt::Debug for SyncModel {
     }
 }
 
-/// The maximum number of executions of one operation that may synchronize if their order may matter: each order is
-/// tried.
+/// The maximum number of executions of one operation that may synchronize if their order may
+/// matter. It is small because each order is tried.
 const MOST_IN_ANY_ORDER: usize = 7;
 
-/// The maximum number of orders that are tried: those of [`MOST_IN_ANY_ORDER`] executions of one operation.
+/// The maximum number of orders that are tried: the number of orders of [`MOST_IN_ANY_ORDER`]
+/// executions of one operation.
 const MOST_ORDERS: usize = 5040;
 
-/// Returns the number of orders of several executions, where each count belongs to one operation.
+/// Returns the number of orders in which executions can be arranged. Only executions of the same
+/// operation change places; each count is the number of executions of one operation.
 fn orders(counts: impl Iterator<Item = usize>) -> usize {
     counts.flat_map(|count| 1..=count).fold(1, usize::saturating_mul)
 }
@@ -89,16 +92,18 @@ impl Mode {
         (orders > MOST_ORDERS).then(|| {
             format!(
                 "{} executions of one operation synchronize, which is too many to try all their orders (the limit is \
-                 {MOST_IN_ANY_ORDER}); if each returns the same in any order, add `.in_any_order()` after this \
+                 {MOST_IN_ANY_ORDER}); if each returns the same result in any order, add `.in_any_order()` after this \
                  `together`",
                 self.operations(state).len()
             )
         })
     }
 
-    /// Returns the possible places of the executions, which are sorted by operation, among the arguments of the step:
-    /// all orders if several belong to one operation, or only a few if the order does not matter; none if the step
-    /// takes other operations.
+    /// Returns the possible orders in which the step can take the executions `ops`, which are
+    /// sorted by operation. An order has, for each argument of the step, the index of the execution
+    /// that the argument belongs to. Executions of the same operation are arranged in all orders,
+    /// or only in a few orders if their order does not matter. Returns no order if the step takes
+    /// executions of other operations.
     fn arrangements(&self, state: &State, ops: &[&Call]) -> Vec<Vec<usize>> {
         let these = match &self.who {
             Who::SoMany(_, size) if size(state) != ops.len() => return Vec::new(),
@@ -116,7 +121,8 @@ impl Mode {
             };
             found = found.into_iter().flat_map(longer).collect();
             if let (true, 4.., Some(last)) = (self.is_order_free, found.len(), found.last().cloned()) {
-                // The first keeps the order, the last reverses it, and one is in between.
+                // Keep three orders: the first is the given order, the last is its reverse, and the
+                // second lies between them.
                 found.truncate(2);
                 found.push(last);
             }
@@ -125,8 +131,9 @@ impl Mode {
     }
 
     fn synchronize(&self, state: &State, ops: &[&Call], found: &mut Synchronized<State, Value>) {
-        // The order of executions with equal arguments makes no difference to the step, only to which one gets which
-        // result.
+        // If two executions with equal arguments change places, the step gets the same arguments
+        // and has the same outcomes. The two executions only exchange their results. So the
+        // outcomes are computed once for each list of arguments.
         let mut steps: HashMap<Value, Vec<(Value, State)>> = HashMap::new();
         let mut known: HashSet<Vec<Value>> = HashSet::new();
         let mut first: Option<Synchronized<State, Value>> = None;
@@ -141,7 +148,11 @@ impl Mode {
                     Value::List(results) if !alone => results.to_vec(),
                     result => vec![result.clone()],
                 };
-                assert_eq!(in_order.len(), ops.len(), "each execution that synchronizes has a result");
+                assert_eq!(
+                    in_order.len(),
+                    ops.len(),
+                    "the function of a `together` must return one result for each execution that synchronizes"
+                );
                 let mut results = vec![Value::Null; ops.len()];
                 for (at, result) in order.iter().zip(in_order) {
                     results[*at] = result;
@@ -170,7 +181,8 @@ impl Mode {
         }
     }
 
-    /// Returns whether these executions, which are sorted by operation, are some but not all of those that synchronize.
+    /// Returns whether these executions are some, but not all, of the executions that synchronize.
+    /// The executions are sorted by operation.
     fn extends(&self, state: &State, ops: &[&Call]) -> bool {
         match &self.who {
             Who::SoMany(operation, size) => ops.iter().all(|op| op.operation == *operation) && ops.len() < size(state),
@@ -228,13 +240,14 @@ impl SyncSpec for SyncModel {
 
 /// The default number of calls of a thread.
 const CALLS: u32 = 4;
-/// Threads yield at one in this many schedule points: without yielding, threads that wait for each other rarely meet
-/// others in between.
+/// Threads yield at one in this many schedule points. Without yielding, threads that have
+/// synchronized tend to synchronize with each other again, and rarely with other threads.
 const CHAOS: u32 = 16;
 
 impl SyncModel {
-    /// Returns the operations of the only synchronization of several executions, if there is exactly one, and if none
-    /// of its operations may also happen alone.
+    /// Returns the operations of the mode in which several executions synchronize, if there is
+    /// exactly one such mode. Returns `None` if there are several such modes, if the number of
+    /// executions depends on the state, or if an operation of the mode may also happen alone.
     fn only(&self) -> Option<&[u32]> {
         let mut several = self.modes.iter().filter(|mode| !matches!(&mode.who, Who::These(these) if these.len() == 1));
         let (Some(Mode { who: Who::These(these), .. }), None) = (several.next(), several.next()) else { return None };
@@ -250,9 +263,13 @@ impl SyncModel {
         })
     }
 
-    /// Returns the size of runs: two threads of each kind with 4 calls each, so that an object can mix them up. If all
-    /// are of the same kind, there are as many threads as synchronize; but 8 threads with one call each if they
-    /// synchronize in pairs, because otherwise one could be left without a partner.
+    /// Returns the size of runs, which depends on the operations that `only` returns. If they are
+    /// different operations, there are two threads for each of them, with 4 calls each, so that a
+    /// faulty object can confuse the calls. If they are more than two executions of one operation,
+    /// there is one thread for each execution, with 4 calls each. If they are two executions of one
+    /// operation, there are 8 threads with one call each, because with more calls in each thread, a
+    /// call could be left without a partner. If `only` returns `None`, there are 4 threads with 4
+    /// calls each.
     pub(super) fn shape(&self) -> Shape {
         let (threads, calls) = match self.only() {
             Some([one, other]) if one == other => (8, 1),
@@ -264,9 +281,9 @@ impl SyncModel {
         Shape { threads, operations: (calls, calls), chaos: CHAOS, few: None, phases: 0 }
     }
 
-    /// Generates calls such that all can return, whichever executions synchronize: each thread has an operation of its
-    /// own, and now and then makes a call that needs no partner. If the model does not allow this, the calls are
-    /// random.
+    /// Generates calls that can all return, no matter which executions synchronize: each thread
+    /// calls one of the operations, and sometimes makes a call that needs no partner. If the model
+    /// does not allow such a program, the calls are random.
     pub(super) fn program(&self, workload: &Workload, shape: &Shape, random: &mut Random) -> Vec<Vec<Call>> {
         let Some(these) = self.only().filter(|_| workload.roles.is_empty()) else {
             return workload.program(shape, random);
@@ -320,8 +337,8 @@ mod tests {
 
     #[test]
     fn all_orders_are_tried() {
-        // Each returns the number of those before it.
-        let place = |place: usize| i64::try_from(place).expect("small");
+        // Each execution returns the number of executions before it.
+        let place = |place: usize| i64::try_from(place).expect("a place fits in 64 bits");
         for (count, orders) in [(1, 1), (3, 6), (4, 24), (7, 5040)] {
             let found = outcomes(barrier(count, false, place), count);
             assert_eq!(found.len(), orders);
@@ -330,7 +347,7 @@ mod tests {
         }
         let these = Mode { who: Who::These(vec![0; 4]), ..barrier(4, false, place) };
         assert_eq!(outcomes(these, 4).len(), 24);
-        // The first one is the leader.
+        // Only the first execution is the leader.
         assert_eq!(outcomes(barrier(7, false, |place| i64::from(place == 0)), 7).len(), 7);
     }
 

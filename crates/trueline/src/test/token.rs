@@ -68,7 +68,7 @@ pub enum Source {
     Fixed(u32),
     /// Chosen by the threads, with random numbers from this seed.
     Chosen(u64),
-    /// One of all programs with given numbers of calls.
+    /// A program from the list of all programs with the given numbers of calls.
     Listed {
         /// The numbers of calls.
         calls: Calls,
@@ -165,8 +165,9 @@ impl FromStr for Token {
             let scheduled = is_scheduled.then_some(scheduled);
             program.filter(|_| is_sane).map(|program| Self { program, shape, scheduled })
         };
-        read()
-            .ok_or_else(|| format!("`{text}` does not name a run; copy it from the report, such as s2a.t2.o1-3.c16.p1"))
+        read().ok_or_else(|| {
+            format!("`{text}` does not name a run; copy the name from a report, such as s2a.t2.o1-3.c16.p1")
+        })
     }
 }
 
@@ -181,7 +182,7 @@ mod tests {
             let token = Token { program: Source::Seed(u64::MAX), shape, scheduled: None };
             assert_eq!(token.to_string().parse(), Ok(token));
         }
-        let fixed: Token = "x7.c16".parse().expect("a fixed program");
+        let fixed: Token = "x7.c16".parse().expect("the token is valid");
         assert_eq!((fixed.program, fixed.shape.chaos), (Source::Fixed(7), 16));
         for text in [
             "gpush_1=pop+pop=pop.c16",
@@ -191,9 +192,9 @@ mod tests {
             "q4x0.n0",
             "s1.t2.o1-2.c0.p0.hff.u2.v1.z1-1",
         ] {
-            assert_eq!(text.parse::<Token>().expect("it is one").to_string(), text);
+            assert_eq!(text.parse::<Token>().expect("the token is valid").to_string(), text);
         }
-        assert_eq!("w1f.t3.o2-5.c0".parse::<Token>().expect("chosen").to_string(), "w1f.t3.o2-5.c0");
+        assert_eq!("w1f.t3.o2-5.c0".parse::<Token>().expect("the token is valid").to_string(), "w1f.t3.o2-5.c0");
     }
 
     #[test]

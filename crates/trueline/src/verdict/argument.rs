@@ -2,18 +2,20 @@
 
 use crate::history::OpId;
 
-/// An explanation of why a [core](super::Core) has no linearization, as claims that follow from each other.
+/// An explanation of why a [core](super::Core) has no linearization: a list of claims, each of
+/// which follows from earlier claims.
 ///
-/// It is plain data: [`judge::argument`](crate::judge::argument) makes and checks it, and
-/// [`view::prose`](crate::view::prose) puts it into words. Operations are numbered as in the whole history.
+/// An argument is plain data: [`judge::argument`](crate::judge::argument) makes and checks
+/// arguments, and [`view::prose`](crate::view::prose) puts them into words. Operations are numbered
+/// as in the whole history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Argument<Ret> {
-    /// The kind of object, as far as the wording depends on it.
+    /// The kind of object, which selects the words that describe the object.
     pub object: ObjectKind,
     /// The claims.
     pub proof: Proof<Ret>,
-    /// The calls that the claims name, in the order of their numbers.
+    /// The calls that the claims refer to, in the order of their numbers.
     pub named: Vec<OpId>,
 }
 
@@ -23,7 +25,7 @@ pub struct Argument<Ret> {
 pub enum ObjectKind {
     /// An object that holds a value.
     Register,
-    /// An object that holds a number and adds to it.
+    /// An object that holds a number, to which operations add.
     Counter,
     /// A set, only one element of which matters.
     Set,
@@ -43,11 +45,12 @@ pub enum ObjectKind {
     ReadWriteLock,
     /// A semaphore, which has a number of permits.
     Semaphore,
-    /// Anything else.
+    /// Any other object.
     Other,
 }
 
-/// Claims, each of which follows from those before it, and the reason why no order satisfies them all.
+/// A list of claims, each of which follows from earlier claims, and the reason why no order
+/// satisfies all claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof<Ret> {
     /// The claims.
@@ -79,224 +82,254 @@ pub struct Step {
 pub enum Ground {
     /// The first operation returned before the second was called.
     RealTime,
-    /// The object requires it: the claim holds in every legal order of the core's operations in which the claims
-    /// `given` hold, regardless of when the operations were called.
+    /// The object requires the claim: it holds in every legal order of the core's operations in
+    /// which the claims `given` hold, regardless of when the operations were called.
     Value {
-        /// The reason why the object requires it.
+        /// The reason why the object requires the claim.
         reason: Reason,
-        /// The claims that it follows from: earlier claims, or claims that follow from earlier ones by transitivity.
+        /// The claims that this claim follows from: earlier claims, or claims that follow from
+        /// earlier ones by transitivity.
         given: Vec<Before>,
     },
 }
 
 /// The reason why an object allows no other order, or no order at all.
 ///
-/// "The first" and "the second" are the operations of the claim; "it" is the operation of [`End::Impossible`]. For
-/// containers, the value of an operation is the one that the operation put in, took out or saw.
+/// "The first operation" and "the second operation" are those of the claim; "the impossible
+/// operation" is that of [`End::Impossible`]. For containers, the value of an operation is the
+/// value that the operation put in, took out or saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The second took or saw the value that the first put in.
+    /// The second operation took or saw the value that the first operation put in.
     Source,
-    /// The first saw the value that the second took out.
+    /// The first operation saw the value that the second operation took out.
     Seen,
-    /// The value that the second took or saw was put in after that of the first, and values come out first in, first
-    /// out.
+    /// The value of the second operation was put in after the value of the first operation, and the
+    /// container is first in, first out.
     FirstInFirstOut {
-        /// The operation that put in the value of the first.
+        /// The operation that put in the value of the first operation.
         first_in: OpId,
-        /// The operation that put in the value of the second.
+        /// The operation that put in the value of the second operation.
         second_in: OpId,
     },
-    /// The value that the first put in was taken, or seen in front, before the one that the second put in, and values
-    /// come out first in, first out.
+    /// The first operation and the second operation put values in. The value of the first operation
+    /// was taken, or seen in front, before the value of the second operation, and the container is
+    /// first in, first out.
     FirstOutFirstIn {
-        /// The operation that took or saw the value that the first put in.
+        /// The operation that took or saw the value that the first operation put in.
         first_out: OpId,
-        /// The operation that took or saw the value that the second put in.
+        /// The operation that took or saw the value that the second operation put in.
         second_out: OpId,
     },
-    /// No order: another value was put in before the one that it took or saw, and nothing took that other value out.
+    /// No order is possible: another value was put in before the value of the impossible operation,
+    /// and no operation took that other value out.
     InFront {
         /// The operation that put in the value in front.
         put: OpId,
-        /// The operation that put in the value that it took or saw.
+        /// The operation that put in the value of the impossible operation.
         own: OpId,
     },
-    /// The second found nothing, and the value that `put` put in before the second was taken out by the first.
+    /// The second operation found nothing, although `put` had put a value in before. So the first
+    /// operation, which took this value, came before the second operation.
     Empty {
-        /// The operation that put in the value that the first took.
+        /// The operation that put in the value that the first operation took.
         put: OpId,
     },
-    /// The first found nothing, before the value that the second put in was taken or seen.
+    /// The first operation found nothing, and came before `taken`, which took or saw the value that
+    /// the second operation put in. So the first operation came before the second operation.
     NotYetIn {
-        /// The operation that took or saw that value.
+        /// The operation that took or saw the value of the second operation.
         taken: OpId,
     },
-    /// No order: it found nothing, but the value that `put` put in was there, and nothing took that value out.
+    /// No order is possible: the impossible operation found nothing, although `put` had put a value
+    /// in before, and no operation took that value out.
     StillIn {
-        /// The operation that put in that value.
+        /// The operation that put in the value that was not taken out.
         put: OpId,
     },
-    /// The value that the first took lay on top of the one that the second took or saw, and values come out last in,
-    /// first out.
+    /// The value of the first operation lay on top of the value of the second operation, and the
+    /// container is last in, first out.
     OnTop {
-        /// The operation that put in the value of the second.
+        /// The operation that put in the value of the second operation.
         below: OpId,
-        /// The operation that put in the value of the first.
+        /// The operation that put in the value of the first operation.
         above: OpId,
     },
-    /// No order: the value that `above` put in lay on top of the one that it took or saw, and nothing took that value
-    /// off.
+    /// No order is possible: a value lay on top of the value of the impossible operation, and no
+    /// operation took the upper value off.
     NotTakenOff {
-        /// The operation that put in the value below the one on top.
+        /// The operation that put in the lower value.
         below: OpId,
-        /// The operation that put in the value on top.
+        /// The operation that put in the upper value.
         above: OpId,
     },
-    /// `top` took or saw the value of the second on top, while the value that the first put in was in the stack too.
+    /// The value of the second operation was on top of the stack when `top` took or saw it, and the
+    /// value that the first operation put in was in the stack, too.
     Below {
-        /// The operation that took or saw the value on top.
+        /// The operation that took or saw the value of the second operation on top of the stack.
         top: OpId,
-        /// The operation that later took or saw the value that the first put in.
+        /// The operation that later took or saw the value that the first operation put in.
         later: OpId,
     },
-    /// The first took a value that has priority over the one that the second took or saw, and that was in the queue.
+    /// The first operation took a value that was in the queue and has priority over the value of
+    /// the second operation.
     Lesser {
-        /// The operation that put in the value of the first.
+        /// The operation that put in the value of the first operation.
         put: OpId,
     },
-    /// The first took or saw a value, the second put in one that has priority over it, and that one was taken or seen
-    /// later.
+    /// The second operation put in a value that has priority over the value of the first operation.
+    /// But the value with priority was taken or seen later than the value of the first operation.
     LesserLater {
-        /// The operation that took or saw the value that the second put in.
+        /// The operation that took or saw the value that the second operation put in.
         taken: OpId,
     },
-    /// No order: the value that `put` put in has priority over the one that it took or saw, was in the queue, and
-    /// nothing took it out.
+    /// No order is possible: a value that has priority over the value of the impossible operation
+    /// was in the queue, but no operation took it out.
     LesserStillIn {
         /// The operation that put in the value with priority.
         put: OpId,
     },
-    /// No order: a value was taken out more often than it was put in.
+    /// No order is possible: a value was taken out more often than it was put in, or was seen
+    /// although it was never put in.
     TakenTooOften {
         /// The operations that put the value in.
         puts: Vec<OpId>,
-        /// The operations that took the value out, or that saw it if nothing put it in.
+        /// The operations that took the value out. If no operation put it in or took it out, the
+        /// operations that saw it.
         takes: Vec<OpId>,
     },
-    /// The second needs a state that only the first produced.
+    /// The second operation needs a state that only the first operation produced.
     OnlyMaker {
-        /// The states that the second needs, in words.
+        /// The states that the second operation needs, in words.
         needs: Vec<String>,
-        /// The other operations that could produce such a state, but came after the second.
+        /// The other operations that could produce a needed state, but came after the second
+        /// operation.
         later: Vec<OpId>,
     },
-    /// `undone` left another state than the second needs, before the second. Of all operations that could produce a
-    /// needed state again, only the first is left.
+    /// `undone` came before the second operation, and left a state in which the second operation is
+    /// impossible. Only the first operation can have produced a needed state again.
     MadeAgain {
-        /// The states that the second needs, in words.
+        /// The states that the second operation needs, in words.
         needs: Vec<String>,
-        /// The operation that left another state.
+        /// The operation that left a state in which the second operation is impossible.
         undone: OpId,
-        /// The other operations that could produce such a state, but came before `undone`.
+        /// The other operations that could produce a needed state, but came before `undone`.
         earlier: Vec<OpId>,
-        /// The other operations that could produce such a state, but came after the second.
+        /// The other operations that could produce a needed state, but came after the second
+        /// operation.
         later: Vec<OpId>,
     },
-    /// The first left another state than `user` needs, before `user`. Only the second can have produced a needed state
-    /// again, so it came between the two.
+    /// The first operation came before `user`, and left a state in which `user` is impossible. Only
+    /// the second operation can have produced a needed state again, so it came between the first
+    /// operation and `user`.
     Between {
         /// The states that `user` needs, in words.
         needs: Vec<String>,
-        /// The operation that needs such a state.
+        /// The operation that is possible only in a needed state.
         user: OpId,
-        /// The other operations that could produce such a state, but came before the first.
+        /// The other operations that could produce a needed state, but came before the first
+        /// operation.
         earlier: Vec<OpId>,
-        /// The other operations that could produce such a state, but came after `user`.
+        /// The other operations that could produce a needed state, but came after `user`.
         later: Vec<OpId>,
     },
-    /// The second left another state than the first needs, and nothing produced a needed state again in between.
+    /// The second operation left a state in which the first operation is impossible, and no
+    /// operation can have produced a needed state again between the two.
     Undone {
-        /// The states that the first needs, in words.
+        /// The states that the first operation needs, in words.
         needs: Vec<String>,
-        /// The operations that could have produced such a state, but came before the second.
+        /// The operations that could have produced a needed state, but came before the second
+        /// operation.
         earlier: Vec<OpId>,
-        /// The operations that could have produced such a state, but came after the first.
+        /// The operations that could have produced a needed state, but came after the first
+        /// operation.
         later: Vec<OpId>,
     },
-    /// No order: it needs a state that nothing produced.
+    /// No order is possible: the impossible operation needs a state that no operation produced.
     NoMaker {
-        /// The states that it needs, in words; empty if no operation can produce one.
+        /// The states that the impossible operation needs, in words; empty if no operation can
+        /// produce such a state.
         needs: Vec<String>,
         /// The initial state, in words.
         first: String,
     },
-    /// `user` needs a state, and other operations before it need and undo such a state too. The state is not produced
-    /// often enough for all of them, or would not be if the claim did not hold.
+    /// `user` needs one of certain states. Other operations before `user` also need such a state,
+    /// and after each of them the object is in none of these states. The needed states are not
+    /// produced often enough for all these operations, or would not be produced often enough if the
+    /// claim did not hold.
     UsedUp {
-        /// The states that are needed, in words.
+        /// The states that these operations need, in words.
         needs: Vec<String>,
-        /// Whether the initial state is one of the states that are needed.
+        /// Whether the initial state is one of these states.
         at_first: bool,
-        /// The operation that needs such a state.
+        /// The operation that is possible only in a needed state.
         user: OpId,
-        /// The other operations that need and undo such a state, and come before `user`.
+        /// The other operations before `user` that need one of these states, and after which the
+        /// object is in none of them.
         used: Vec<OpId>,
-        /// The operations that could produce such a state, and are not known to come after `user`.
+        /// The operations that could produce a needed state, and are not known to come after
+        /// `user`.
         makers: Vec<OpId>,
-        /// The operations that could produce such a state, but came after `user`.
+        /// The operations that could produce a needed state, but came after `user`.
         later: Vec<OpId>,
     },
-    /// No order: in whichever order the operations come, a state is needed and undone more often than it is produced.
+    /// No order is possible: the operations in `used` need one of certain states, and after each of
+    /// them the object is in none of these states. In every order, the needed states are produced
+    /// less often than they are needed.
     UsedTooOften {
-        /// The states that are needed, in words.
+        /// The states that these operations need, in words.
         needs: Vec<String>,
-        /// Whether the initial state is one of the states that are needed.
+        /// Whether the initial state is one of these states.
         at_first: bool,
-        /// The operations that need and undo such a state.
+        /// The operations that need one of these states, and after which the object is in none of
+        /// them.
         used: Vec<OpId>,
-        /// The operations that could produce such a state.
+        /// The operations that could produce a needed state.
         makers: Vec<OpId>,
     },
-    /// The number is not what an operation needs, or would not be if the claim did not hold.
+    /// A count does not satisfy what an operation needs, or would not satisfy it if the claim did
+    /// not hold.
     Count(Count),
-    /// No order: in whichever order the operations come, the number would not be what the last of them needs.
+    /// No order is possible: in every order, the count is not what the last of the `users` needs.
     CountInAll {
         /// The quantity that is counted.
         what: Counted,
         /// The initial number.
         initial: i64,
-        /// The number that the users need: at most this if they increase it, at least this if they decrease it.
+        /// The bound that each user needs for the count: an upper bound for users that increase the
+        /// count, and a lower bound for users that decrease the count.
         needed: i64,
-        /// The operations that increase (or decrease) the number, each of which needs it to be at most (or at least)
-        /// `needed` before.
+        /// The users: operations that all increase the count, and can take effect only if it is at
+        /// most `needed`; or operations that all decrease the count, and can take effect only if it
+        /// is at least `needed`.
         users: Vec<OpId>,
-        /// Whether the users increase the number.
+        /// Whether the users increase the count.
         is_more: bool,
-        /// The operations that may change the number the other way.
+        /// The operations that may change the count in the direction opposite to the users.
         others: Vec<OpId>,
     },
 }
 
-/// The reason why a number does not satisfy the needs of an operation.
+/// The reason why a count does not satisfy what an operation needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
     /// The quantity that is counted.
     pub what: Counted,
-    /// The initial number.
+    /// The initial count.
     pub initial: i64,
-    /// The operation that needs the number.
+    /// The operation that needs a certain count.
     pub user: OpId,
-    /// The number that it needs.
+    /// The count that `user` needs.
     pub needed: i64,
-    /// Whether the number would be too small; otherwise it would be too large.
+    /// Whether the count would be too small; otherwise it would be too large.
     pub too_little: bool,
-    /// The operations that are known to come before `user` and take the number further away from `needed`.
+    /// The operations that are known to come before `user` and take the count further away from
+    /// `needed`.
     pub before: Vec<OpId>,
-    /// The operations that may come before `user` and bring the number closer to `needed`.
+    /// The operations that may come before `user` and bring the count closer to `needed`.
     pub maybe: Vec<OpId>,
-    /// The operations that would bring the number closer to `needed`, but came after `user`.
+    /// The operations that would bring the count closer to `needed`, but came after `user`.
     pub later: Vec<OpId>,
 }
 
@@ -320,68 +353,76 @@ pub enum Counted {
 pub enum End<Ret> {
     /// Each of these operations came before the next one, and the last one came before the first.
     Circle(Vec<OpId>),
-    /// The operation took effect, but it did not in any legal order of the core's operations in which the claims
-    /// `given` hold.
+    /// The operation must have taken effect, but it takes effect in no legal order of the core's
+    /// operations in which the claims `given` hold.
     Impossible {
         /// The operation.
         op: OpId,
-        /// The reason why it is impossible.
+        /// The reason why the operation is impossible.
         reason: Reason,
-        /// The claims that this follows from.
+        /// The claims from which it follows that the operation is impossible.
         given: Vec<Before>,
     },
-    /// The operation found nothing, but at every moment while it was open, more values had certainly been put in than
-    /// calls had begun that may have taken one out: for each of these calls, and for the operation itself, a different
-    /// put had returned before the call.
+    /// The operation found nothing, although the object held a value at every moment while the
+    /// operation was open. At each of these moments, the number of values that had certainly been
+    /// put in was greater than the number of values that earlier calls may have taken out. To show
+    /// this, the operation and each of these earlier calls is paired with a put of its own, which
+    /// had returned before the paired operation was called.
     NeverEmpty {
         /// The operation that found nothing.
         op: OpId,
-        /// A put that had returned before the call of `op`.
+        /// The put that is paired with `op`. It had returned before the call of `op`.
         first: OpId,
-        /// All operations that may have taken a value out before `op` returned, each with its own put that had returned
-        /// before its call.
+        /// All operations that may have taken a value out before `op` returned. Each is paired with
+        /// a put of its own, which had returned before the operation was called.
         pairs: Vec<Before>,
     },
-    /// One operation came before the other or the other way around, and there is an argument against either case.
+    /// Two operations came in one of two possible orders, and an argument rules out each of the two
+    /// orders.
     Cases {
         /// The claim that is assumed in the first case; the second case assumes the reverse.
         assumed: Before,
-        /// The argument under the assumption.
+        /// The argument in the first case.
         yes: Box<Proof<Ret>>,
-        /// The argument under the reverse of the assumption.
+        /// The argument in the second case.
         no: Box<Proof<Ret>>,
     },
-    /// The operation fits nowhere: all places were tried.
+    /// All places of one operation were tried, and none of them leads to a legal order of all
+    /// operations.
     NoPlace(NoPlace<Ret>),
 }
 
-/// All places of an operation among the other operations of a core, none of which is possible.
+/// The places that an operation can take among the other operations of a core. None of these places
+/// is part of a legal order of all operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoPlace<Ret> {
     /// The operation.
     pub op: OpId,
-    /// The operations that must have taken effect before it, because they returned before it was called; without those
-    /// that an enclosing [`Place`] has placed already.
+    /// The operations that must have taken effect before this operation, because they returned
+    /// before its call. Operations that an enclosing [`Place`] has already placed are omitted.
     pub before: Vec<OpId>,
-    /// The operations that may have taken effect before it too; all their orders were tried.
+    /// The other operations that may have taken effect before this operation; all their orders were
+    /// tried.
     pub open: Vec<OpId>,
-    /// The places of the operation, with the state at each. A state in which it does not fit is listed only once.
+    /// The places where the operation could be inserted, with the state at each. A state in which
+    /// the operation does not fit is listed only once.
     pub places: Vec<Place<Ret>>,
     /// The number of places that are not listed.
     pub more: usize,
 }
 
-/// A place of an operation among the others, with the state there.
+/// A place of an operation in the order of the other operations, with the state there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place<Ret> {
     /// Operations in an order that leads to this state.
     pub order: Vec<OpId>,
     /// The state, in words.
     pub state: String,
-    /// The results that the operation may return there, without duplicates; empty if it cannot take effect.
+    /// The results that the operation may return in this state, without duplicates. Empty if the
+    /// operation cannot take effect in this state.
     pub results: Vec<Ret>,
-    /// If the recorded result is among `results`, why another operation has no place after it. The inner `None` means
-    /// that this would take too long to explain.
+    /// If the recorded result is among `results`, the reason why another operation has no place
+    /// after this one. The inner `None` means that the reason would take too long to explain.
     pub then: Option<Option<Box<NoPlace<Ret>>>>,
 }
 
@@ -391,12 +432,14 @@ impl<Ret> Argument<Ret> {
         self.map_of(&mut |_, result| read(result))
     }
 
-    /// Returns the same argument with results of another type; `read` gets the operation of each result, too.
+    /// Returns the same argument with results of another type. `read` converts a result, given the
+    /// operation that has this result.
     pub(crate) fn map_of<Other>(self, read: &mut dyn FnMut(OpId, &Ret) -> Other) -> Argument<Other> {
         Argument { object: self.object, proof: self.proof.map(read), named: self.named }
     }
 
-    /// Returns whether the argument consists of claims, rather than of all places of an operation.
+    /// Returns whether the argument consists of claims, rather than of a list of all places of an
+    /// operation.
     pub fn is_specific(&self) -> bool {
         !matches!(self.proof.end, End::NoPlace(_))
     }

@@ -4,26 +4,29 @@ use crate::history::{History, OpId};
 
 /// The few calls that a rejection rests on.
 ///
-/// To *leave out* a call is to weaken what is known of it: it took effect within its own interval and with its recorded
-/// result, or not at all. A call that never returned stays pending. The history up to the failing return is rejected
-/// even if all calls other than the [`calls`](Core::calls) of the core are left out. The calls are 1-minimal: if any
-/// one of them is left out too, that history is linearizable.
+/// *Leaving out* a call weakens what is known about it: either it took effect within its own
+/// interval and with its recorded result, or it did not take effect. A call that never returned
+/// stays pending. The history up to the failing return is rejected even if all calls other than the
+/// [`calls`](Core::calls) of the core are left out. The calls are 1-minimal: if any one of them is
+/// left out, too, the history becomes linearizable.
 ///
-/// An explanation is about another, weaker [`history`](Core::history) that contains these calls. If the whole history
-/// were linearizable, so would this one be, and it is rejected. In it, an operation may be *forgotten*: it may have had
-/// any result, at any time after its call. An explanation that assumes less is easier to follow, but it may need calls
-/// that are not in the core. For example, that a value was overwritten rests on the second write and the read, and the
-/// explanation names the first write too.
+/// An explanation is about another, weaker [`history`](Core::history) that contains these calls. If
+/// the whole history were linearizable, this weaker history would be linearizable, too; but it is
+/// rejected. An operation of the weaker history may be *forgotten*: it may have had any result, at
+/// any time after its call. An explanation that relies on fewer facts is easier to follow, but it
+/// may need calls that are not in the core. For example, the claim that a value was overwritten
+/// follows from the second write and the read, but the explanation also names the first write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Core<Op, Ret> {
-    /// The calls of the core, in the order of their numbers: the history up to the failing return is rejected even if
-    /// every other call is left out. Each of them is needed for that, unless [`undecided`](Core::undecided) lists it.
+    /// The calls of the core, in the order of their numbers: the history up to the failing return
+    /// is rejected even if every other call is left out. Each call of the core is needed for the
+    /// rejection, unless [`undecided`](Core::undecided) lists it.
     pub calls: Vec<OpId>,
-    /// The other calls that the explanation names; empty if there is no explanation.
+    /// The other calls that the explanation refers to; empty if there is no explanation.
     #[doc(hidden)]
     pub named: Vec<OpId>,
-    /// The weaker history that the explanation is about. It can be judged, and is rejected.
+    /// The weaker history that the explanation is about. It is rejected, too.
     pub history: History<Op, Ret>,
     /// The role of each operation of [`history`](Core::history), by its number there.
     #[doc(hidden)]
@@ -31,16 +34,17 @@ pub struct Core<Op, Ret> {
     /// The number of operations of the whole history.
     #[doc(hidden)]
     pub of: usize,
-    /// The operation after which [`history`](Core::history) begins: operations that returned before its call do not
-    /// matter, because the state after it is known. Either it is in the history and completed there, or it is not in
-    /// the history because the state after it is the initial one. `None` if the history begins at its original
-    /// beginning.
+    /// The operation after which [`history`](Core::history) begins. The state after this operation
+    /// is known, so operations that returned before its call do not matter. If this state is the
+    /// initial state, [`history`](Core::history) does not contain the operation. Otherwise,
+    /// [`history`](Core::history) contains it, as a completed operation. `None` if
+    /// [`history`](Core::history) begins where the whole history begins.
     pub begins_behind: Option<OpId>,
     /// The weakening steps that could not be decided within the limits, and so were not taken.
     #[doc(hidden)]
     pub undecided: Vec<Weakening>,
-    /// Whether [`history`](Core::history) itself was judged and rejected. If there was no time for that, its rejection
-    /// follows from the histories that were judged.
+    /// Whether [`history`](Core::history) itself was judged and rejected. If there was no time for
+    /// this, the rejection follows from other histories that were judged.
     pub confirmed: bool,
     /// The number of times that a weaker history was judged.
     #[doc(hidden)]
@@ -53,30 +57,33 @@ pub struct Core<Op, Ret> {
 pub struct Member {
     /// The number of the operation in the whole history.
     pub id: OpId,
-    /// The positions of its call and of its return in the whole history.
+    /// The positions of the operation's call and return in the whole history.
     pub events: (u32, Option<u32>),
-    /// The facts about it that the core contains.
+    /// The facts about the operation that the core contains.
     pub role: Role,
-    /// Whether only those parts of its arguments and result are kept that are about values or keys in the core.
+    /// Whether the core contains only a part of the operation's arguments and result: the part
+    /// about values or keys that are in the core.
     pub in_part: bool,
 }
 
-/// What a core contains about an operation.
+/// The facts about an operation that a core contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Everything that was recorded is known.
+    /// The core contains all recorded facts about the operation.
     Completed,
-    /// The operation was open at the failing return, or its return was never recorded. If it took effect, it had the
-    /// recorded result.
+    /// The operation was open at the failing return, or its return is not known. If it took effect,
+    /// it had the recorded result.
     Optional,
-    /// The result and the return of the operation are forgotten: the core is rejected whatever it did.
+    /// The result and the return of the operation are forgotten: the core is rejected whatever the
+    /// operation did.
     Forgotten,
     /// The operation never returned.
     Pending,
 }
 
 impl Role {
-    /// Returns whether the result of the operation matters; if not, the core is rejected whatever the operation did.
+    /// Returns whether the result of the operation matters. If it does not matter, the core is
+    /// rejected whatever the operation did.
     pub fn matters(self) -> bool {
         matches!(self, Self::Completed | Self::Optional)
     }
@@ -92,7 +99,7 @@ impl Role {
     }
 }
 
-/// A step that weakens a history: less is known about one or more operations.
+/// A step that weakens a history by removing facts about one or more operations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Weakening {
     /// Leaves out a call.
@@ -111,12 +118,14 @@ impl<Op, Ret> Core<Op, Ret> {
         Core { calls, named, history: form(&history), members, of, begins_behind, undecided, confirmed, oracle_calls }
     }
 
-    /// Returns whether no call can be left out, and no single step that weakens the [`history`](Core::history) keeps it
-    /// rejected.
+    /// Returns whether the core is known to be minimal: leaving out any one of its calls, or taking
+    /// any single step that weakens its [`history`](Core::history), gives a history that is no
+    /// longer rejected.
     ///
     /// The steps are: leaving out an operation that does not change the state; forgetting the return and the result of
     /// an operation other than the one at which the history begins; and leaving out all operations on one value or key,
-    /// if the specification allows that. If it is not known to be minimal, [`undecided`](Core::undecided) says why.
+    /// if the specification allows that. If the core is not known to be minimal, [`undecided`](Core::undecided) has
+    /// the steps that could not be decided.
     pub fn is_minimal(&self) -> bool {
         self.undecided.is_empty()
     }
@@ -133,8 +142,8 @@ impl<Op, Ret> Core<Op, Ret> {
         self.of - self.calls.len()
     }
 
-    /// Returns the calls that a picture of the core shows, in the order of their numbers: those of the core, and those
-    /// that the explanation names.
+    /// Returns the calls that a picture of the core shows, in the order of their numbers: those of
+    /// the core, and those that the explanation refers to.
     #[doc(hidden)]
     pub fn shown(&self) -> Vec<OpId> {
         let mut shown = [self.calls.as_slice(), &self.named].concat();

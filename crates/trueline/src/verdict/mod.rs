@@ -1,4 +1,5 @@
-//! The answers of a checker: a verdict is neither a `bool` nor an error.
+//! The answers of a checker. A [`Verdict`] is more than a `bool`: it contains a witness, evidence,
+//! or the limit that ended the search.
 
 mod argument;
 mod core;
@@ -26,9 +27,11 @@ use crate::history::OpId;
 /// The answer to "is this history linearizable?".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<Ret> {
-    /// Yes: the witness is a linearization that has been replayed against the specification.
+    /// The history is linearizable: the witness is a linearization that has been replayed against
+    /// the specification.
     Accepted(Witness),
-    /// No: the evidence names an event such that the history up to and including it has no linearization.
+    /// The history is not linearizable: the evidence gives an event such that the history up to and
+    /// including this event has no linearization.
     Rejected(Evidence<Ret>),
     /// Undecided, because the search reached this limit.
     Unknown(Limit),
@@ -79,8 +82,8 @@ impl<Ret> Verdict<Ret> {
 
 /// A linearization: the operations in an order in which they may have taken effect.
 ///
-/// It contains every operation that returned, and those pending operations that took effect. States are not stored;
-/// they are computed again where they are shown.
+/// A witness contains every operation that returned, and the pending operations that took effect.
+/// It does not contain states: where states are shown, they are computed again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Witness {
@@ -90,8 +93,9 @@ pub struct Witness {
     /// The sizes of the groups of operations that took effect together, in order. Empty if each operation took effect
     /// alone.
     pub together: Vec<u32>,
-    /// For quasi linearizability, the same operations in an order that the specification allows and that is not far
-    /// from [`order`](Witness::order). Empty for every other criterion, where `order` itself is allowed.
+    /// For quasi linearizability, the same operations in an order that the specification allows and
+    /// that is not far from [`order`](Witness::order). Empty for every other criterion, because the
+    /// specification then allows `order` itself.
     pub permuted: Vec<OpId>,
 }
 
@@ -102,7 +106,8 @@ impl Witness {
         Self { order, together: Vec::new(), permuted: Vec::new() }
     }
 
-    /// Returns a witness whose operations took effect one after the other, as if in the order `permuted`.
+    /// Returns a witness for quasi linearizability. Its operations took effect one after the other,
+    /// with the results of the order `permuted`.
     #[doc(hidden)]
     pub fn quasi(order: Vec<OpId>, permuted: Vec<OpId>) -> Self {
         Self { order, together: Vec::new(), permuted }
@@ -129,7 +134,8 @@ impl Witness {
     }
 }
 
-/// Splits an order into groups of these sizes. After the last size, each operation is a group.
+/// Splits an order into groups of these sizes. Each operation that is left after the last group is
+/// a group of its own.
 pub(crate) fn groups<'a, T>(order: &'a [T], together: &'a [u32]) -> impl Iterator<Item = &'a [T]> {
     let mut rest = order;
     let mut sizes = together.iter();
@@ -148,45 +154,49 @@ pub(crate) fn sizes(groups: &[Vec<OpId>]) -> Vec<u32> {
 
 /// The evidence that a history is not linearizable.
 ///
-/// A history is linearizable *up to an event* if the specification allows an order of the operations that returned by
-/// then and of some of the operations that are open there (with the results that they have), in which each operation
-/// takes effect within its interval. If `is_first` is set, `event` is the first event up to which the history is not
-/// linearizable. It is the first of the whole history, over all objects and partitions, whichever algorithm found it.
+/// A history is linearizable *up to an event* if its operations have an order that the
+/// specification allows, and in which each operation takes effect within its interval. The order
+/// contains all operations that have returned by this event, and some of those that are open at the
+/// event, with their recorded results. If `is_first` is set, `event` is the first event up to which
+/// the history is not linearizable. This event is the first in the whole history, over all objects
+/// and partitions, and does not depend on the algorithm.
 ///
-/// A result is *allowed* for the refused return if the history up to that return is linearizable, over the whole
-/// object, with this result instead of the recorded one.
+/// A result is *allowed* for the refused return if replacing the recorded result by this result
+/// makes the history of the whole object linearizable up to that return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Evidence<Ret> {
-    /// A linearization of the longest linearizable prefix (of the part that was rejected).
+    /// A linearization of the longest linearizable prefix of the rejected part.
     pub prefix: Vec<OpId>,
-    /// The sizes of the groups of operations of `prefix` that took effect together, in order. Empty if each took effect
-    /// alone.
+    /// The sizes of the groups of operations of `prefix` that took effect together, in order. Empty
+    /// if each operation took effect alone.
     pub together: Vec<u32>,
     /// The operation whose return no linearization of the prefix allows.
     pub refused: OpId,
-    /// The position of that return in the order of events.
+    /// The position of the refused return in the order of events.
     pub event: u32,
-    /// The other operations (of the part that was rejected) that were open at that return.
+    /// The other operations of the rejected part that were open at the refused return.
     pub open: Vec<OpId>,
-    /// The results that the operation could have returned, without duplicates, ordered by their descriptions.
+    /// The results that the refused operation could have returned, without duplicates, ordered by
+    /// their descriptions.
     pub allowed: Vec<Ret>,
-    /// Whether `allowed` contains every allowed result. If it does and `allowed` is empty, the operation could not have
-    /// returned at all.
+    /// Whether `allowed` contains every allowed result. If so, and if `allowed` is empty, the
+    /// refused operation could not have returned at all.
     pub all_allowed: bool,
-    /// Whether `event` is known to be the first such event. If not, a limit ended the search for it and the first may
-    /// be earlier; then nothing is known about allowed results.
+    /// Whether `event` is known to be the first event up to which the history is not linearizable.
+    /// If `false`, a limit ended the search for the first event, which may be earlier, and nothing
+    /// is known about allowed results.
     pub is_first: bool,
-    /// Operations that conflict, usually few: they cannot all have happened as recorded. Empty if the algorithm does not
-    /// find conflicts.
+    /// Operations, usually few, that conflict: they cannot all have happened as recorded. Empty if
+    /// the algorithm does not find conflicts.
     pub conflict: Vec<OpId>,
-    /// The exact part of the evidence for quasi linearizability: see [`QuasiEvidence`]. For that criterion, all other
-    /// fields are hints.
+    /// The exact part of the evidence for quasi linearizability: see [`QuasiEvidence`]. For quasi
+    /// linearizability, all other fields are only hints.
     pub quasi: Option<QuasiEvidence>,
 }
 
 impl<Ret> Evidence<Ret> {
-    /// Returns evidence that names only the refused return. Nothing else is known.
+    /// Returns evidence that contains only the refused return; nothing else is known.
     #[doc(hidden)]
     pub fn at(refused: OpId, event: u32) -> Self {
         Self {
@@ -209,7 +219,8 @@ impl<Ret> Evidence<Ret> {
         self.map_by(&mut read)
     }
 
-    /// Does the work of `map` without its closure type, so that it is compiled only once for each pair of types.
+    /// Does the work of `map`. The closure is a reference to a trait object, so that this code is
+    /// compiled only once for each pair of result types.
     fn map_by<Other>(self, read: &mut dyn FnMut(&Ret) -> Other) -> Evidence<Other> {
         let Self { prefix, together, refused, event, open, allowed: before, all_allowed, is_first, conflict, quasi } =
             self;
@@ -234,7 +245,8 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Returns the limit that ended a search at `event`, of this many events.
+    /// Returns the limit that ended a search at position `event` in a history of this many
+    /// `events`.
     #[doc(hidden)]
     pub fn new(kind: LimitKind, event: u32, events: u32) -> Self {
         Self { kind, event, events }
@@ -247,13 +259,13 @@ impl Limit {
 pub enum LimitKind {
     /// The time limit was reached.
     Time,
-    /// The next table would not have fitted into the memory limit.
+    /// The next table would have exceeded the memory limit.
     Memory,
     /// The limit on the number of configurations was reached.
     Configurations,
     /// The search was canceled.
     Cancelled,
-    /// The algorithm cannot judge such histories, for this reason.
+    /// The algorithm cannot judge the history, for this reason.
     Refused(&'static str),
 }
 
@@ -274,9 +286,9 @@ impl fmt::Display for Limit {
         let reached = match self.kind {
             LimitKind::Time => "the time limit was reached",
             LimitKind::Memory => "the memory limit was reached",
-            LimitKind::Configurations => "the limit of configurations was reached",
+            LimitKind::Configurations => "the limit on configurations was reached",
             LimitKind::Cancelled => "the search was canceled",
-            LimitKind::Refused(why) => return write!(f, "the algorithm cannot judge such a history: {why}"),
+            LimitKind::Refused(why) => return write!(f, "the algorithm cannot judge this history: {why}"),
         };
         if self.events == 0 {
             return write!(f, "{reached} while the history was read");
@@ -291,11 +303,11 @@ impl fmt::Display for Limit {
 pub struct Stats {
     /// The algorithm that gave the answer.
     pub algorithm: String,
-    /// The criterion, if it was neither linearizability nor synchronization: for quasi linearizability, the variant and
-    /// its factors.
+    /// The criterion; `None` for linearizability and synchronization. For quasi linearizability,
+    /// this is the variant of the criterion, with its factors.
     pub criterion: Option<String>,
-    /// The reason why this algorithm was chosen, if the choice was automatic; or the algorithm that won, if several
-    /// competed.
+    /// The algorithms that decided the parts, in words, such as `the monitor "queue"`. `None`
+    /// unless the algorithm was chosen automatically or several algorithms competed.
     pub choice: Option<String>,
     /// The number of parts that were judged separately.
     pub partitions: usize,
@@ -306,28 +318,32 @@ pub struct Stats {
     pub backtracks: u64,
     /// The number of distinct states of the specification that were encountered.
     pub states: u64,
-    /// The number of sequentializations that the paper's enumeration for quasi linearizability made.
+    /// The number of sequentializations that were made for quasi linearizability by the enumeration
+    /// in the paper of Zhang, Chattopadhyay and Wang.
     #[doc(hidden)]
     pub sequentializations: u64,
-    /// The number of quasi-permutations that this enumeration made.
+    /// The number of quasi-permutations that were made for quasi linearizability by the enumeration
+    /// in the paper of Zhang, Chattopadhyay and Wang.
     #[doc(hidden)]
     pub permutations: u64,
-    /// The most bytes that the tables and states of the search took at once.
+    /// The maximum number of bytes that the tables and states of the search took at once.
     pub peak_bytes: u64,
-    /// The time from a validated history to the verdict with its witness.
+    /// The time taken to find the verdict and its witness, after the history was validated.
     pub elapsed: Duration,
-    /// The result of using the versions that operations carry, if there were any and they were used.
+    /// The outcome of judging parts by the versions that operations carry. `None` if operations
+    /// carry no versions, or if their versions were not used.
     pub versions: Option<Versions>,
 }
 
-/// The result of using the versions that operations carry: see [`Builder::version`](crate::history::Builder::version).
+/// The outcome of judging parts of a history by the versions that operations carry: see
+/// [`Builder::version`](crate::history::Builder::version).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Versions {
     /// The number of parts of the history that are linearizable in the order of their versions.
     pub parts: usize,
-    /// The contradiction in the first part that is not linearizable in the order of its versions, if there is one. The
-    /// verdict on this part was found without versions.
+    /// The contradiction in the first part that is not linearizable in the order of its versions,
+    /// if there is such a part. The verdict on this part was found without versions.
     #[doc(hidden)]
     pub contradiction: Option<Contradiction>,
 }
@@ -345,9 +361,11 @@ pub enum Contradiction {
         /// The operation with the larger version, or a read of the same version.
         second: OpId,
     },
-    /// In the order of versions, this operation or another one of the same version cannot have returned its result.
+    /// In the order of versions, this operation, or another operation with the same version, cannot
+    /// have returned its recorded result.
     Result(OpId),
-    /// The reason is not known: the search among operations without a version gave up.
+    /// The reason is not known, because the search for places of operations without a version gave
+    /// up: it took too many steps, or the specification is nondeterministic.
     Undecided,
 }
 

@@ -6,14 +6,15 @@ use crate::history::OpId;
 
 /// An operation of a linearization, with the states of its object before and after it.
 ///
-/// Verdicts do not contain states, which may be large: [`judge::states`](crate::judge::states) computes those that are
-/// shown.
+/// Verdicts do not contain states, which may be large: [`judge::states`](crate::judge::states)
+/// computes the states that are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Passed {
     /// The operation.
     pub op: OpId,
-    /// The state before the operation took effect; all possible states if the specification leaves a choice.
+    /// The state before the operation took effect; all possible states if the specification is
+    /// nondeterministic.
     pub before: Arc<str>,
     /// The state after the operation took effect.
     pub after: Arc<str>,

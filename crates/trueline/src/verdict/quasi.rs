@@ -6,17 +6,18 @@ use crate::history::OpId;
 
 /// The evidence that a history is not quasi linearizable.
 ///
-/// Such a history has no first failing event: a prefix may be rejected and the whole history accepted, when a value is
-/// taken out early and put in later. The evidence is that no order exists, and how much larger the factors
-/// would have to be.
+/// This evidence does not name a first failing event: if a value is taken out early and put in
+/// later, a prefix may be rejected although the whole history is accepted. Instead, the evidence
+/// states that no order exists, and by how much the factors would have to be larger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QuasiEvidence {
     /// The amount by which all factors would have to be larger for the history to be accepted.
     pub more: MoreFactor,
-    /// The operations that are not in [`Evidence::prefix`](super::Evidence::prefix), the longest prefix of a legal
-    /// order that was found, in the order of their calls. If there is a conflict
-    /// ([`Evidence::conflict`](super::Evidence::conflict)), only those that are part of it.
+    /// The operations that are not in [`Evidence::prefix`](super::Evidence::prefix), the longest
+    /// prefix of a legal order that the search found. They are in the order of their calls. If
+    /// there is a conflict ([`Evidence::conflict`](super::Evidence::conflict)), the list has only
+    /// operations that are part of the conflict.
     pub out_of_reach: Vec<OpId>,
 }
 
@@ -24,11 +25,13 @@ pub struct QuasiEvidence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MoreFactor {
-    /// The factors would have to be larger by exactly this much: with smaller ones the history is rejected.
+    /// The factors would have to be larger by exactly this amount. With any smaller amount, the
+    /// history is still rejected.
     By(u32),
     /// No factor is large enough: no order of these operations is legal.
     Never,
-    /// The factors would have to be larger by more than this; the search did not try larger ones.
+    /// The factors would have to be larger by more than this amount; the search did not try larger
+    /// amounts.
     MoreThan(u32),
 }
 
@@ -39,7 +42,7 @@ impl fmt::Display for MoreFactor {
                 write!(f, "it would be if the factors were larger by {more}, but no smaller increase is enough")
             }
             Self::Never => f.write_str("no order of the operations is legal, whatever the factors"),
-            Self::MoreThan(0) => f.write_str("how much larger the factors would have to be is not known"),
+            Self::MoreThan(0) => f.write_str("it is not known how much larger the factors would have to be"),
             Self::MoreThan(less) => write!(f, "factors larger by {less} would not be enough"),
         }
     }

@@ -9,11 +9,13 @@ pub type Synchronizations = Vec<Vec<OpId>>;
 /// The answer to "should some execution that is stuck at the end have returned?".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressVerdict<Ret> {
-    /// No. In this maximal synchronization linearization, all executions that synchronized have returned.
+    /// The stuck executions may wait: in this maximal synchronization linearization, all executions
+    /// that synchronized have returned.
     Accepted(Synchronizations),
-    /// Yes.
+    /// Some stuck executions should have returned.
     Rejected(ProgressEvidence),
-    /// The executions that returned are not synchronization linearizable in the first place.
+    /// The executions that returned are not synchronization linearizable, so progress was not
+    /// judged.
     Unsafe(Evidence<Ret>),
     /// Undecided, because the search reached this limit.
     Unknown(Limit),
@@ -36,60 +38,65 @@ impl<Ret> ProgressVerdict<Ret> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgressEvidence {
-    /// Synchronizations that may have happened.
+    /// A sequence of synchronizations that may have happened.
     pub synchronizations: Synchronizations,
-    /// Synchronizations that happened or should then have happened, each with an execution that did not return. Every
-    /// maximal synchronization linearization contains such a synchronization.
+    /// Synchronizations in which at least one execution never returned. Each of them either is in
+    /// `synchronizations`, or could have followed the last of the `synchronizations`. Every maximal
+    /// synchronization linearization contains a synchronization with an execution that never
+    /// returned, so some of these executions should have returned.
     pub anticipated: Synchronizations,
 }
 
-/// The reason why the executions that returned cannot all have had partners: more partners are needed than there are.
+/// The reason why the executions that returned cannot all have had partners: more partners are
+/// needed than exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Partners {
     /// Executions that have returned, each of which needs a partner of its own.
     pub needing: Vec<OpId>,
-    /// All executions that may have been the partner of one of them, because they overlap and fit. There are fewer of
-    /// these than of the executions in `needing`.
+    /// All executions that may have been the partner of an execution in `needing`, because the two
+    /// executions overlap and their results match. This list has fewer executions than `needing`.
     pub partners: Vec<OpId>,
-    /// If `partners` is empty: executions that nearly fit, each with the reason why it does not.
+    /// Executions that cannot have been partners for one reason alone, each with this reason. Empty
+    /// unless `needing` has exactly one execution and `partners` is empty.
     pub unfit: Vec<Unfit>,
 }
 
 impl Partners {
-    /// Returns the reason, given the executions that need partners, those that may be partners, and those that nearly
-    /// fit.
+    /// Returns the reason, given the executions that need partners, the executions that may have
+    /// been their partners, and the executions that cannot have been partners.
     #[doc(hidden)]
     pub fn new(needing: Vec<OpId>, partners: Vec<OpId>, unfit: Vec<Unfit>) -> Self {
         Self { needing, partners, unfit }
     }
 }
 
-/// An execution that cannot have been another's partner.
+/// An execution that cannot have been the partner of another execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unfit {
     /// The execution.
     pub op: OpId,
-    /// The reason why it cannot have been the partner.
+    /// The reason why `op` cannot have been the partner.
     pub why: WhyUnfit,
 }
 
 impl Unfit {
-    /// Returns an execution, and the reason why it does not fit.
+    /// Returns the execution `op` with the reason why it cannot have been the partner.
     #[doc(hidden)]
     pub fn new(op: OpId, why: WhyUnfit) -> Self {
         Self { op, why }
     }
 }
 
-/// The reason why an execution cannot have been another's partner.
+/// The reason why an execution cannot have been the partner of another execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WhyUnfit {
     /// The execution had returned before the other was called.
     TooEarly,
     /// The execution was called after the other had returned.
     TooLate,
-    /// The two overlapped, but at least one does not have the result that it would have had.
+    /// The two executions overlapped, but at least one of them does not have the result that it
+    /// would have had as the partner of the other.
     Result,
 }

@@ -63,7 +63,8 @@ pub fn render<Op: Display, Ret: Display>(
         let _ = write!(out, " {:width$} ", format!("process {process}"));
     }
     end_line(&mut out);
-    // A process may have several open operations if they touch in time.
+    // A process has several open operations if it calls an operation before its previous one has
+    // returned.
     let mut open = vec![0_u32; processes.len()];
     for event in shown {
         let (id, kind) = (event.op(), event.kind());
@@ -118,9 +119,9 @@ mod tests {
     #[test]
     fn pending_and_refused_operations_are_marked() {
         let mut builder = History::builder();
-        builder.call(3, "wait()").expect("free");
-        builder.call(7, "a\nname that is far too long for a column").expect("free");
-        builder.ret(7, "no").expect("open");
+        builder.call(3, "wait()").expect("the process has no open call");
+        builder.call(7, "a\nname that is far too long for a column").expect("the process has no open call");
+        builder.ret(7, "no").expect("the process has an open call");
         let history = builder.finish();
         let text = render(&history, |_| true, Some(OpId(1)));
         let expected = "  process 3         process 7

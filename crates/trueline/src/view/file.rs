@@ -1,8 +1,9 @@
 //! Writes files completely or not at all.
 //!
-//! Output goes to a temporary file in the same folder, which is then renamed. A reader finds either the old content or
-//! all of the new content, even after a crash, when the disk is full, or when two processes write the file at the same
-//! time. A process that is killed may leave a `.trueline-*.tmp` file, which is never read.
+//! Output is written to a temporary file in the same folder. The temporary file is then renamed. A
+//! reader finds either the old content or all of the new content, even after a crash, when the disk
+//! is full, or when two processes write the file at the same time. A process that is killed may
+//! leave a `.trueline-*.tmp` file, which is never read.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -54,7 +55,8 @@ pub fn write_with<E: From<io::Error>>(
         return Ok(out.flush()?);
     }
     let path = behind_links(path);
-    // Report the same error as writing in place would.
+    // Try to open an existing file for writing. If this fails, the error is the same as if the file
+    // were written directly.
     if before.is_some() {
         OpenOptions::new().write(true).open(&path)?;
     }
@@ -95,7 +97,7 @@ fn behind_links(path: &Path) -> PathBuf {
     path
 }
 
-/// A file with a unique name, removed when dropped unless it was renamed.
+/// A file with a unique name. Dropping this value removes the file, unless the file was renamed.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -106,7 +108,8 @@ impl Temporary {
             let name = path.with_file_name(format!(".trueline-{}-{number}.tmp", std::process::id()));
             match OpenOptions::new().write(true).create_new(true).open(&name) {
                 Ok(file) => return Ok((Self(name), file)),
-                // The file belongs to a process that was killed, or to one on another machine: try the next name.
+                // A file with this name was left by a killed process, or belongs to a process on
+                // another machine: try the next name.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -134,7 +137,7 @@ mod tests {
         }
 
         fn names(&self) -> Vec<String> {
-            let entries = fs::read_dir(&self.0).expect("ours").map(|entry| entry.expect("ours").file_name());
+            let entries = fs::read_dir(&self.0).expect("readable").map(|entry| entry.expect("readable").file_name());
             let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
             names.sort();
             names
@@ -154,7 +157,7 @@ mod tests {
         let content: Vec<u8> = (0..200).collect();
         for is_there in [false, true] {
             if is_there {
-                fs::write(&path, "before").expect("ours");
+                fs::write(&path, "before").expect("the test owns the folder");
             }
             for fails_at in 0..content.len() {
                 let failed = write_with(&path, |out| {
@@ -167,8 +170,8 @@ mod tests {
                 assert_eq!(folder.names().len(), usize::from(is_there));
             }
         }
-        write(&path, &content).expect("it can be written");
-        assert_eq!(fs::read(&path).expect("it is there"), content);
+        write(&path, &content).expect("the file can be written");
+        assert_eq!(fs::read(&path).expect("the file exists"), content);
         assert_eq!(folder.names(), ["out"]);
     }
 
@@ -187,18 +190,18 @@ mod tests {
 
         let folder = Folder::new("links");
         let at = |name: &str| folder.0.join(name);
-        fs::write(at("real"), "before").expect("ours");
-        fs::set_permissions(at("real"), fs::Permissions::from_mode(0o640)).expect("ours");
-        symlink("real", at("link")).expect("ours");
-        symlink("link", at("second")).expect("ours");
-        symlink("absent", at("dangling")).expect("ours");
-        write(&at("second"), "after").expect("it can be written");
-        write(&at("dangling"), "new").expect("it can be written");
-        assert_eq!(fs::read_to_string(at("real")).expect("it is there"), "after");
-        assert_eq!(fs::metadata(at("real")).expect("it is there").permissions().mode() & 0o777, 0o640);
-        assert_eq!(fs::read_to_string(at("absent")).expect("it was made"), "new");
+        fs::write(at("real"), "before").expect("the test owns the folder");
+        fs::set_permissions(at("real"), fs::Permissions::from_mode(0o640)).expect("the test owns the folder");
+        symlink("real", at("link")).expect("the test owns the folder");
+        symlink("link", at("second")).expect("the test owns the folder");
+        symlink("absent", at("dangling")).expect("the test owns the folder");
+        write(&at("second"), "after").expect("the file can be written");
+        write(&at("dangling"), "new").expect("the file can be written");
+        assert_eq!(fs::read_to_string(at("real")).expect("the file exists"), "after");
+        assert_eq!(fs::metadata(at("real")).expect("the file exists").permissions().mode() & 0o777, 0o640);
+        assert_eq!(fs::read_to_string(at("absent")).expect("writing to the link creates its target"), "new");
         assert_eq!(folder.names(), ["absent", "dangling", "link", "real", "second"]);
-        fs::hard_link(at("real"), at("hard")).expect("ours");
+        fs::hard_link(at("real"), at("hard")).expect("the test owns the folder");
         assert!(is_same(&at("real"), &at("second")) && is_same(&at("hard"), &at("link")));
         assert!(!is_same(&at("real"), &at("absent")) && !is_same(&at("none"), &at("none")));
     }

@@ -7,36 +7,42 @@ use crate::history::{Value, visible_json};
 
 /// Renders the report as a JSON object on one line, without a line break at the end.
 ///
-/// Its fields are `file`, `spec`, `verdict` (`accepted`, `rejected` or `unknown`), `algorithm`, `criterion` (for quasi
-/// linearizability, including its factors), `operations`, `pending`, `partitions`, `stats` and, if the history was not
-/// accepted, `reason`. `stats` has `check_ns` (the time for judging alone), `configurations`, `peak_bytes` and, where
-/// the algorithm was chosen automatically or won a competition, `choice`.
+/// Its fields are `file`, `spec`, `verdict` (`accepted`, `rejected` or `unknown`), `algorithm`,
+/// `criterion` (for quasi linearizability, including its factors), `operations`, `pending`,
+/// `partitions`, `stats` and, if the history was not accepted, `reason`. `stats` has `check_ns`
+/// (the time for judging alone), `configurations`, `peak_bytes` and, if the algorithm was chosen
+/// automatically or won a competition, `choice`.
 ///
 /// For a rejection, `evidence` has:
 ///
 /// - `refused`: the operation whose return is refused, with `process`, `object` if objects have names, `operation`,
 ///   `result`, `call_event` and `return_event`, and `call_line` and `return_line` if it came from a file;
-/// - `event`: the position of that return, and `is_first`: whether it is known to be the first event such that the
-///   history up to and including it is not linearizable;
-/// - `allowed`: the results that it could have returned, and `all_allowed`: whether that list is complete;
-/// - `prefix`: a linearization of the history before that return, as the positions of calls (the last 1,000 if there
-///   are more), and `prefix_length`: the number of all of them;
-/// - `open`: the other calls that were open then, by position (the last 8).
+/// - `event`: the position of the refused return, and `is_first`: whether this event is known to be
+///   the first event up to which the history is not linearizable;
+/// - `allowed`: the results that the refused operation could have returned, and `all_allowed`:
+///   whether this list is complete;
+/// - `prefix`: a linearization of the history before the refused return, as the positions of calls
+///   (the last 1,000 if there are more), and `prefix_length`: the number of all calls in this
+///   linearization;
+/// - `open`: the positions of the other calls that were open at the refused return (the last 8).
 ///
 /// If the core of a rejection was requested, `core` has:
 ///
-/// - `operations`: each with `process`, `operation`, `result` and places as above, `in_core` (if false, the call is not
-///   in the core, and only the explanation names it), `role` (what is known about it in the explanation: `completed`,
-///   `optional`, `forgotten` or `pending`), and `in_part` (whether only the part about values or keys of the core is
-///   given);
-/// - `begins_behind`: an operation such that nothing that returned before its call matters, if there is one, with
-///   `process`, `operation`, `result` and `place`;
+/// - `operations`: each with the same fields as `refused`, and with `in_core` (if false, the call
+///   is not in the core, and only the explanation names it), `role` (what is known about it in the
+///   explanation: `completed`, `optional`, `forgotten` or `pending`), and `in_part` (whether only
+///   the part about values or keys of the core is given);
+/// - `begins_behind`: the operation after which the core begins, if any, with `process`,
+///   `operation`, `result` and `place`; calls that returned before this operation was called do not
+///   matter;
 /// - `left_out`: the number of calls that are not in the core, and `left_out_calls`: their positions;
-/// - `minimal`, `undecided` (the number of steps that were not decided; 0 if the core is minimal), `confirmed` (whether
-///   the core itself was judged, and rejected) and `judgments` (the number of histories that were judged to find it).
+/// - `minimal`, `undecided` (the number of shrinking steps that were not decided; 0 if the core is
+///   minimal), `confirmed` (whether the core itself was judged, and rejected) and `judgements` (the
+///   number of histories that were judged to find the core).
 ///
-/// If an explanation was requested and is available, `explanation` is a list of sentences; sentences about a case begin
-/// with spaces. If there are notes that help to understand the verdict, `notes` is a list of sentences.
+/// If an explanation was requested and is available, `explanation` is a list of sentences; those
+/// that belong to one case of a case distinction begin with spaces. If there are notes that help to
+/// understand the verdict, `notes` is a list of sentences.
 pub fn render(report: &Report) -> String {
     let stats = &report.stats;
     let mut out = String::from("{");

@@ -51,7 +51,7 @@ pub struct Report {
     /// The number of operations that never returned.
     #[doc(hidden)]
     pub pending: usize,
-    /// The algorithm that judged, and the resources it used.
+    /// The algorithm that judged the history, and the resources that it used.
     #[doc(hidden)]
     pub stats: Stats,
     /// The verdict, with its details.
@@ -62,8 +62,8 @@ pub struct Report {
     #[doc(hidden)]
     #[doc(hidden)]
     pub core: Option<Story>,
-    /// The explanation of the verdict, as one string for each sentence, if it was requested; see [`prose`]. Sentences
-    /// about a case of a case distinction are indented.
+    /// The explanation of the verdict, as one string for each sentence, if it was requested; see
+    /// [`prose`]. Sentences that belong to one case of a case distinction are indented.
     pub explanation: Vec<String>,
     /// Further notes that a reader needs to understand the verdict, one sentence each.
     pub notes: Vec<String>,
@@ -91,29 +91,30 @@ pub enum Finding {
 pub struct Rejection {
     /// The operation whose return no linearization allows.
     pub refused: Line,
-    /// The position of that return in the order of events.
+    /// The position of the refused return in the order of events.
     pub event: u32,
-    /// Whether this is known to be the first event such that the history up to and including it is not linearizable.
+    /// Whether `event` is known to be the first event up to which the history is not linearizable.
     pub is_first: bool,
     /// Results that the refused operation could have returned.
     pub allowed: Vec<String>,
     /// Whether [`allowed`](Self::allowed) lists all such results.
     pub all_allowed: bool,
-    /// Operations that conflict, in the order of their calls; empty if they are unknown, too many, or all displayed
-    /// already.
+    /// Operations that conflict, in the order of their calls; empty if these operations are
+    /// unknown, are too many, or are all displayed already.
     pub conflict: Vec<Line>,
-    /// The last operations of a linearization of the history before that return.
+    /// The last operations of a linearization of the history before the refused return.
     pub before: Vec<Line>,
-    /// The number of operations in that linearization.
+    /// The number of all operations in the linearization of the history before the refused return.
     pub before_total: usize,
-    /// The positions of the calls in that linearization, in its order; only the last 1,000 if there are more.
+    /// The positions of the calls of the linearization of the history before the refused return, in
+    /// the order of the linearization; only the last 1,000 if there are more.
     pub prefix: Vec<u32>,
     /// Other operations that were open at the refused return, in the order of their calls; only the last ones if there
     /// are many.
     pub open: Vec<Line>,
-    /// The number of all those open operations.
+    /// The number of operations that were open at the refused return, except the one that returned.
     pub open_total: usize,
-    /// For quasi linearizability, the details that replace those above.
+    /// For quasi linearizability, the details that are shown instead of the fields above.
     pub quasi: Option<Box<QuasiRejection>>,
 }
 
@@ -124,11 +125,11 @@ pub struct Rejection {
 pub struct QuasiRejection {
     /// The criterion, including its factors.
     pub criterion: String,
-    /// The amount by which the factors would have to be larger.
+    /// The amount by which all factors would have to be larger for the history to be accepted.
     pub more: MoreFactor,
-    /// The first operations that are missing from the longest prefix of a legal order that was found.
+    /// The first operations outside the longest prefix of a legal order that the search found.
     pub out_of_reach: Vec<Line>,
-    /// The number of all those missing operations.
+    /// The number of operations outside the longest prefix of a legal order that the search found.
     pub out_of_reach_total: usize,
 }
 
@@ -139,9 +140,10 @@ pub struct QuasiRejection {
 pub struct Stall {
     /// The last executions of a possible sequence of synchronizations.
     pub before: Vec<Line>,
-    /// The number of executions in that sequence.
+    /// The number of all executions in the possible sequence of synchronizations.
     pub before_total: usize,
-    /// Executions that synchronized, or should have. At least one of them never returned.
+    /// Executions that synchronized, or should have synchronized. At least one of them never
+    /// returned.
     pub anticipated: Vec<Line>,
 }
 
@@ -159,7 +161,7 @@ impl Stall {
         };
         let before: Vec<Vec<OpId>> =
             synchronizations.iter().filter(|group| !anticipated.contains(group)).cloned().collect();
-        // Show as many groups from the end as fit.
+        // Show as many of the last groups as fit.
         let mut shown = 0;
         let fits = |group: &&Vec<OpId>| {
             shown += group.len();
@@ -173,8 +175,9 @@ impl Stall {
         }
     }
 
-    /// Returns a sentence that names operations that should have returned. There may be others in their place, so it says
-    /// no more than that these could have taken effect.
+    /// Returns a sentence that names operations that should have returned. It is possible that
+    /// other operations should have returned instead, so the sentence only claims that the named
+    /// operations could have taken effect.
     pub fn reason(&self) -> String {
         let mut names: Vec<String> = Vec::new();
         for line in self.anticipated.iter().filter(|line| line.result.is_none()) {
@@ -199,7 +202,7 @@ impl Stall {
                 "the calls that returned are possible only if calls that never returned took effect, such as {} and {last}",
                 others.join(", ")
             ),
-            ([], _) => "some call should have returned".to_owned(),
+            ([], _) => "a call that never returned should have returned".to_owned(),
         }
     }
 }
@@ -212,21 +215,22 @@ pub struct Line {
     /// Where the operation is in the input: its lines, such as `lines 3-7`, or its events if the lines are unknown;
     /// `line 3-` if it never returned.
     pub place: String,
-    /// The process that called it.
+    /// The process that called the operation.
     pub process: u32,
-    /// The object that it was called on, if objects have names.
+    /// The object that the operation was called on, if objects have names.
     pub object: Option<String>,
     /// The operation and its arguments.
     pub operation: String,
-    /// The result of the operation; `None` if it never returned.
+    /// The result of the operation; `None` if the operation never returned.
     pub result: Option<String>,
-    /// Whether it is in the linearization of the history before the refused return.
+    /// Whether the operation is in the linearization of the history before the refused return.
     pub took_effect: bool,
-    /// Whether it took effect together with the operation before it in that linearization, and with the one after it.
+    /// Whether the operation took effect together with the previous operation of that
+    /// linearization, and whether it took effect together with the next one.
     pub together: (bool, bool),
-    /// The positions of its call and return in the order of all events.
+    /// The positions of the call and of the return in the order of all events.
     pub events: (u32, Option<u32>),
-    /// The lines of the file that its call and return came from.
+    /// The lines of the file that the call and the return came from.
     pub lines: (Option<u32>, Option<u32>),
 }
 
@@ -235,7 +239,8 @@ pub struct Line {
 #[non_exhaustive]
 #[doc(hidden)]
 pub struct Story {
-    /// The operation after which the core begins: operations that returned before its call do not matter.
+    /// The operation after which the core begins. Operations that returned before the call of this
+    /// operation do not matter.
     pub begins_behind: Option<Line>,
     /// The calls of the core, and other calls that the explanation names, in the order of their calls.
     pub operations: Vec<Told>,
@@ -256,13 +261,14 @@ pub struct Story {
 pub struct Told {
     /// The operation, reduced to its relevant part.
     pub line: Line,
-    /// Whether it is in the core. If not, only the explanation names it.
+    /// Whether the operation is in the core. If not, only the explanation names the operation.
     pub in_core: bool,
     /// The operation's role in the history that the explanation is about.
     pub role: Role,
-    /// Whether only a part of its arguments or result is shown: the part about values or keys that occur in the core.
+    /// Whether only a part of the arguments or of the result is shown: the part about values or
+    /// keys that occur in the core.
     pub in_part: bool,
-    /// Whether it is the operation after which the core begins.
+    /// Whether the core begins after this operation.
     pub begins: bool,
 }
 
@@ -300,8 +306,8 @@ impl Story {
 impl Report {
     /// Returns the report of `judgment` on a history with the given numbers of operations and pending operations.
     ///
-    /// `operation` returns an operation and the name of its object. It is called only for operations that the report
-    /// shows.
+    /// `operation` returns an operation and the name of its object. This function is called only
+    /// for operations that the report shows.
     ///
     /// ```
     /// use std::time::Duration;
@@ -358,8 +364,8 @@ impl Report {
         }
     }
 
-    /// Replaces the verdict of an accepted `history` by a verdict on progress: which pending operations should have
-    /// returned.
+    /// Replaces the verdict of an accepted `history` by a verdict on progress, which names the
+    /// pending operations that should have returned.
     #[must_use]
     #[doc(hidden)]
     pub fn with_progress<Op: Display, Ret: Display>(
@@ -437,8 +443,9 @@ fn remedy(limit: LimitKind, algorithm: &str) -> Option<&'static str> {
 }
 
 impl Rejection {
-    /// Creates a rejection from `evidence`. `line` displays an operation, given whether it took effect; `returned`
-    /// gives the position of an operation's return.
+    /// Creates a rejection from `evidence`. `line` takes an operation, and whether it took effect,
+    /// and returns the operation as displayed. `returned` returns the position of an operation's
+    /// return.
     fn new<Ret: Display>(
         line: &dyn Fn(OpId, bool) -> Line,
         returned: &dyn Fn(OpId) -> Option<u32>,
@@ -459,8 +466,8 @@ impl Rejection {
         let before = &evidence.prefix[last..];
         let is_synchronization = !evidence.together.is_empty();
         let together = |at: usize| (at > 0 && with_next[at - 1], with_next[at]);
-        // If operations synchronized, the results of those still open are not determined yet: they may have had other
-        // partners.
+        // If operations synchronize, the results of operations that are still open are not
+        // determined yet, because these operations may have had other partners.
         let is_open = |id: &OpId| returned(*id).is_some_and(|position| position >= evidence.event);
         let line_before = |(at, id): (usize, &OpId)| {
             let line = line(id);
@@ -526,7 +533,8 @@ impl Rejection {
 }
 
 impl Line {
-    /// Returns the operation, shortened, after the name of its object.
+    /// Returns the name of the object, if objects have names, followed by the operation. Both are
+    /// shortened.
     fn shown(&self) -> String {
         match &self.object {
             Some(object) => format!("{} . {}", shorten(object), shorten(&self.operation)),
@@ -581,7 +589,8 @@ fn alternatives(results: &[String]) -> String {
     }
 }
 
-/// Shortens text to 60 characters, so that it fits on a line with other text, and makes all of it [`visible`].
+/// Shortens text to 60 characters, so that it fits on a line with other text. Also escapes
+/// characters that are not safe to display: see [`visible`].
 fn shorten(text: &str) -> String {
     let text = visible(text);
     match text.char_indices().nth(60) {

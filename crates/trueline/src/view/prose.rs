@@ -55,13 +55,13 @@ pub fn tell<Op: Display, Ret: Display>(
         let begin = if stays { "with it" } else { "right after it" };
         teller.say(format!(
             "{name} leaves the object in the same state whatever happened before, so calls that returned before it was called \
-             do not matter: the argument starts {begin}"
+             do not matter: the explanation starts {begin}"
         ));
         teller.begins_behind = Some(first).filter(|_| !stays);
     }
     if has_places(&argument.proof) && ignores_calls(history, core) {
         teller.say(
-            "All other calls, with their results, make no difference, so the states below are without them".to_owned(),
+            "All other calls, with their results, make no difference, so the states below leave them out".to_owned(),
         );
     }
     teller.tell_proof(&argument.proof, &mut Vec::new());
@@ -77,8 +77,9 @@ fn has_places<Ret>(proof: &Proof<Ret>) -> bool {
     }
 }
 
-/// Returns whether calls on the object of the core were made before its last return that its history does not contain.
-/// They may have changed the state, but not in a way that matters.
+/// Returns whether the history of the core omits calls on the core's object that were made before
+/// the last return of the core. Such calls may have changed the state, but not in a way that
+/// matters. Calls that returned before the beginning of the core do not count.
 fn ignores_calls<Op, Ret>(history: &History<Op, Ret>, core: &Core<Op, Ret>) -> bool {
     let is_member = |id: OpId| core.begins_behind == Some(id) || core.members.iter().any(|member| member.id == id);
     let completed = core.members.iter().filter(|member| member.role == Role::Completed);
@@ -91,7 +92,9 @@ fn ignores_calls<Op, Ret>(history: &History<Op, Ret>, core: &Core<Op, Ret>) -> b
     })
 }
 
-/// Returns whether an object may be in one of several states after the same operations, as far as these places show.
+/// Returns whether the same operations, in the same order, may leave the object in several states.
+/// `none` lists the places of one operation among the other operations, with the state of the
+/// object at each place.
 fn is_nondeterministic<Ret>(none: &NoPlace<Ret>) -> bool {
     none.places.iter().enumerate().any(|(at, Place { order, results, then, .. })| {
         results.len() > 1
@@ -118,7 +121,7 @@ fn is_nondeterministic<Ret>(none: &NoPlace<Ret>) -> bool {
 ///     [
 ///         "receive() -> 2 of process 1 (events 1-3) needs a partner: a call that overlapped it, with arguments and results that fit.",
 ///         "send(1) of process 0 (events 0-2) overlapped it, but the arguments and results do not fit.",
-///         "No call made up to then does both, so there is no partner for receive() -> 2.",
+///         "No call made up to then overlaps receive() -> 2 and also fits, so there is no partner for it.",
 ///     ]
 /// );
 /// # Ok::<(), trueline::history::HistoryError>(())
@@ -134,8 +137,8 @@ pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, foun
              {count} partners are needed"
         ));
         let only = match partners.as_slice() {
-            [] => "no call made up to then can be one".to_owned(),
-            partners => format!("of the calls made up to then, only {} can be one", teller.names(partners)),
+            [] => "no call made up to then can be a partner".to_owned(),
+            partners => format!("of the calls made up to then, only {} can be a partner", teller.names(partners)),
         };
         teller.say(format!("But {only}"));
         return teller.sentences;
@@ -151,7 +154,7 @@ pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, foun
         });
     }
     let name = teller.name(*one);
-    teller.say(format!("No call made up to then does both, so there is no partner for {name}"));
+    teller.say(format!("No call made up to then overlaps {name} and also fits, so there is no partner for it"));
     teller.sentences
 }
 
@@ -185,12 +188,12 @@ pub fn tell_progress<Op: Display, Ret: Display>(
         };
         teller.say(sentence);
     }
-    teller.say("In every order of the calls, at least one call could have taken effect but never returned".to_owned());
+    teller.say("In every order of the calls, there is a call that could have returned but never did".to_owned());
     teller.sentences
 }
 
-/// Returns a sentence about what happened, according to the [annotations](History::annotations), between two positions:
-/// after the event `from` and before the event `to`. Returns `None` if nothing did.
+/// Returns a sentence with the [annotations](History::annotations) after the event `from` and
+/// before the event `to`. Returns `None` if the history has no annotations between these events.
 pub fn tell_annotations<Op, Ret>(history: &History<Op, Ret>, from: u32, to: u32) -> Option<String> {
     let between = |annotation: &&Annotation| annotation.position > from && annotation.position <= to;
     let happened: Vec<&Annotation> = history.annotations().iter().filter(between).collect();
@@ -205,7 +208,8 @@ pub fn tell_annotations<Op, Ret>(history: &History<Op, Ret>, from: u32, to: u32)
     (!names.is_empty()).then(|| format!("Meanwhile: {}.", names.join("; ")))
 }
 
-/// Explains evidence where there is no argument: for synchronizations, for quasi linearizability, and for large cores.
+/// Explains evidence that has no argument: evidence for synchronizations, for quasi
+/// linearizability, and for large cores.
 pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evidence: &Evidence<Ret>) -> Vec<String> {
     let Evidence { prefix, together, refused, event, open, allowed, all_allowed, is_first, quasi, .. } = evidence;
     let shown = prefix.len().saturating_sub(MOST_LISTED);
@@ -216,8 +220,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
             let how = if shown > 0 { "ends with" } else { "is" };
             let order = teller.in_order(&prefix[shown..]);
             teller.say(format!(
-                "The longest prefix of a legal order that was found, with operations out of order only as far as their \
-                 factors allow, {how} {order}"
+                "The longest legal prefix that was found, with operations out of order only as far as their factors allow, {how} {order}"
             ));
         }
         if !quasi.out_of_reach.is_empty() {
@@ -232,7 +235,8 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
     let first = groups.len().saturating_sub(MOST_LISTED / 2);
     let told = groups[first..].concat().into_iter().chain(open.iter().copied()).chain([*refused]);
     let mut teller = Teller::of(history, told);
-    // Without an operation that returned before, all that could have happened is told in one sentence.
+    // If no operation returned before the refused return, a single sentence names the operations
+    // that could have taken effect before the refused return.
     let is_alone = groups.is_empty() && *is_first;
     if is_alone {
         let name = teller.name(*refused);
@@ -244,7 +248,8 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
     } else if !groups.is_empty() {
         let names: Vec<String> = match together.as_slice() {
             [] => groups[first..].iter().map(|group| teller.group(group)).collect(),
-            // Results of operations that are still open then are not determined: they may have had other partners.
+            // Do not show the results of operations that are still open at the refused return: these operations may
+            // also have had other partners, and other results.
             _ => {
                 let mut labels = Teller::of(history, groups[first..].concat().into_iter()).labels;
                 for (id, open) in &mut labels {
@@ -280,13 +285,13 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
     });
     if !open.is_empty() && !is_alone {
         let open = teller.names(open);
-        teller.say(format!("Calls that were open then, and were also tried: {open}"));
+        teller.say(format!("Orders with the calls that were open then were also tried: {open}"));
     }
     teller.sentences
 }
 
-/// Describes an order in which the operations of an accepted history may have taken effect; only its beginning if it is
-/// long.
+/// Describes an order in which the operations of an accepted history may have taken effect. If the
+/// order is long, describes only its beginning.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -299,7 +304,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
 /// builder.ret(1, "ok")?;
 /// builder.ret(0, "1")?;
 /// let witness = Witness::one_by_one(vec![OpId(1), OpId(0)]);
-/// assert_eq!(prose::tell_witness(&builder.finish(), &witness), ["It is as if all took effect in this order: write(1), read() -> 1."]);
+/// assert_eq!(prose::tell_witness(&builder.finish(), &witness), ["The operations could have taken effect in this order: write(1), read() -> 1."]);
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 pub fn tell_witness<Op: Display, Ret: Display>(history: &History<Op, Ret>, witness: &Witness) -> Vec<String> {
@@ -324,7 +329,8 @@ pub fn tell_witness<Op: Display, Ret: Display>(history: &History<Op, Ret>, witne
     if witness.order.is_empty() {
         return vec!["No call had to take effect.".to_owned()];
     }
-    let mut sentences = vec![format!("It is as if all took effect in this order: {}.", tell(&mut witness.groups()))];
+    let mut sentences =
+        vec![format!("The operations could have taken effect in this order: {}.", tell(&mut witness.groups()))];
     if !witness.permuted.is_empty() {
         let order = tell(&mut witness.permuted.chunks(1));
         sentences.push(format!("That is close enough to an order that the object allows: {order}."));
@@ -343,31 +349,33 @@ fn label(operation: &str, result: Option<String>) -> String {
 
 struct Teller {
     object: ObjectKind,
-    /// The operations that may be mentioned, and how they are named.
+    /// The operations that may be mentioned, each with its name in the text.
     labels: Vec<(OpId, Label)>,
     introduced: HashSet<OpId>,
     completed: HashSet<OpId>,
     /// The operation after which the core begins, if it is not part of the core.
     begins_behind: Option<OpId>,
-    /// Whether the text has already said that states are those reachable by the calls of the core.
+    /// Whether the text already contains the remark that it names only those states to which the
+    /// calls of the core can lead.
     has_said_which_states: bool,
     sentences: Vec<String>,
-    /// The indentation of each sentence, deeper inside cases.
+    /// The indentation of each sentence. Sentences that belong to one case of a case distinction
+    /// are indented further.
     indent: String,
 }
 
 struct Label {
     /// The operation and its result.
     short: String,
-    /// The process that called it.
+    /// The process that called the operation.
     process: u32,
     /// The place of the operation in the file.
     place: String,
-    /// The details needed to distinguish it from other operations.
+    /// The details needed to distinguish the operation from other operations.
     needs: Needs,
 }
 
-/// When an object is in a state.
+/// The tense of a clause about a state: whether the object is, was or can be in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tense {
     Present,
@@ -446,8 +454,9 @@ impl Teller {
         Self::with_labels(object, labels, completed.map(|member| member.id).collect())
     }
 
-    /// Returns the name of an operation, with its process and place at the first mention, and later as far as needed to
-    /// distinguish it from others.
+    /// Returns the name of an operation. The first mention includes the process and the place.
+    /// Later mentions include them only as far as they are needed to distinguish the operation from
+    /// others.
     fn name(&mut self, id: OpId) -> String {
         let is_new = self.introduced.insert(id);
         let Some((_, label)) = self.labels.iter().find(|(other, _)| *other == id) else {
@@ -569,7 +578,8 @@ impl Teller {
         claims.truncate(known);
     }
 
-    /// Says that one operation came before the other, with "if that took effect" unless it certainly did.
+    /// Returns a clause that states the claim: the first operation of `claim` came before the
+    /// second. Adds "if that took effect", unless the second operation certainly took effect.
     fn claim(&mut self, claim: Before, claims: &[Before]) -> String {
         let Before { first, second } = claim;
         let mut certain = self.completed.clone();
@@ -589,7 +599,7 @@ impl Teller {
         }
     }
 
-    /// Returns when the argument begins.
+    /// Returns a phrase for the time at which the argument begins, such as "initially".
     fn initially(&mut self) -> String {
         self.begins_behind.map_or_else(|| "initially".to_owned(), |begin| format!("right after {}", self.name(begin)))
     }
@@ -615,7 +625,7 @@ impl Teller {
         format!("{object} {verb} {}", shorten(state))
     }
 
-    /// Says that a container is empty.
+    /// Returns the phrase for an operation that found its container empty.
     fn empty(&self) -> &'static str {
         match self.object {
             ObjectKind::Queue => "found the queue empty",
@@ -640,7 +650,8 @@ impl Teller {
             ObjectKind::Map => "the map to be",
             _ => "the state to be",
         };
-        // A larger object may have other suitable states, but these calls do not lead to them; the text says so once.
+        // The object may have other states that allow the result, but the calls of the core do not
+        // lead to them. The text contains this remark only once.
         if std::mem::replace(&mut self.has_said_which_states, true) {
             format!("{noun} {states}")
         } else {
@@ -699,8 +710,7 @@ impl Teller {
             Reason::Below { top, later } => {
                 let (top, later, below) = (self.name(*top), self.name(*later), self.name(first));
                 format!(
-                    "{top} came between {below} and {later}, which got the value of {below}, \
-                     so that value lay below the one that {top} got"
+                    "{top} came between {below} and {later}, which got the value of {below}, so this value lay below the one that {top} got"
                 )
             }
             Reason::Lesser { put } => {
@@ -752,8 +762,9 @@ impl Teller {
             Reason::NoMaker { needs, first: initial } if needs.is_empty() => {
                 let user = self.name(first);
                 let (begin, others) = match self.begins_behind {
-                    // That state may also hold values that the core leaves out, so the text names the operation
-                    // instead.
+                    // The state in which the core begins may also hold values that the core leaves
+                    // out, so the text names the operation that led to the state, and not the
+                    // state.
                     Some(_) => (self.initially(), "no other call that matters"),
                     None => {
                         let state = self.is_in(Tense::Past, initial);
@@ -805,7 +816,8 @@ impl Teller {
         }
     }
 
-    /// Says when a state was established: initially, or by which operations.
+    /// Returns a clause that states whether the initial state was a needed one, and which
+    /// operations could produce a needed state later.
     fn chances(&mut self, at_first: bool, makers: &[OpId]) -> String {
         let initially = self.initially();
         match (at_first, makers) {
@@ -848,7 +860,8 @@ impl Teller {
         if text.is_empty() { String::new() } else { format!(" ({})", text.join(", ")) }
     }
 
-    /// Says why a number is not what an operation needs, or would not be if `other` came before it.
+    /// Explains why a count is not what an operation needs, or would not be what it needs if
+    /// `other` came before the operation.
     fn count(&mut self, count: &Count, other: Option<OpId>) -> String {
         let Count { what, initial, user, needed, too_little, before, maybe, later } = count;
         let user = self.name(*user);
@@ -878,7 +891,7 @@ impl Teller {
         let tense = if is_nondeterministic(none) { Tense::Possible } else { Tense::Present };
         let name = self.name(*op);
         if let ([Place { order, state, results, then: None }], 0) = (places.as_slice(), more) {
-            // All possible places have the same state.
+            // The operation has only one place, or the state is the same at all its places.
             let when = match (order.as_slice(), is_nested) {
                 ([], true) => "But then".to_owned(),
                 ([], false) => format!("{},", capitalized(&self.initially())),
@@ -902,7 +915,8 @@ impl Teller {
         } else {
             ("Wherever", "Whether", "Whichever")
         };
-        // An operation in `open` may have returned earlier than this one; then it took effect before it or not at all.
+        // Operations in `open` may have returned before `op`. Such an operation took effect either
+        // before `op` took effect, or not at all.
         let wherever = |teller: &mut Self, what: &str| match open.as_slice() {
             [] => format!("{wherever} {what} is placed, there is no legal order"),
             [one] => {
@@ -965,7 +979,8 @@ fn each(ops: &[OpId]) -> &'static str {
     if ops.len() > 1 { " each" } else { "" }
 }
 
-/// Says which results an operation would return instead.
+/// Returns a clause about the results that an operation would return instead of its recorded
+/// result.
 fn would<Ret: Display>(results: &[Ret]) -> String {
     let results: Vec<String> = results.iter().map(|result| shorten(&result.to_string())).collect();
     if results.is_empty() {
@@ -985,7 +1000,9 @@ fn number(what: Counted, number: i64) -> String {
     }
 }
 
-/// Returns the number that an operation needs. "It needs no readers" could mean that it does not need any.
+/// Returns a phrase for the count that an operation needs. It may name the object, as in "the lock
+/// to have no readers", because "it needs no readers" could mean that the operation does not need
+/// readers.
 fn needed_number(what: Counted, needed: i64) -> String {
     let counted = number(what, needed);
     match what {
@@ -996,7 +1013,8 @@ fn needed_number(what: Counted, needed: i64) -> String {
     }
 }
 
-/// Describes the initial count, if it is worth mentioning.
+/// Describes the initial count. Returns `None` if the count is zero and a reader expects this, as
+/// for the readers of a lock.
 fn at_first(what: Counted, initial: i64, initially: &str) -> Option<String> {
     match (what, initial) {
         (Counted::Readers | Counted::Writers | Counted::Values, 0) => None,
@@ -1006,7 +1024,9 @@ fn at_first(what: Counted, initial: i64, initially: &str) -> Option<String> {
     }
 }
 
-/// Returns the phrases for changes that make a count worse and better; `too_little` is true if the count is too small.
+/// Returns two phrases: one for a change that moves a count away from the needed number, and one
+/// for a change that moves the count closer to this number. `too_little` is true if the count is
+/// too small.
 fn changes(what: Counted, too_little: bool) -> (&'static str, &'static str) {
     let (more, had_more) = match what {
         Counted::Permits => ("gave one back", "given one back"),

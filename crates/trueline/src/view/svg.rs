@@ -10,7 +10,7 @@ use super::timeline::{Bar, Mark, Outcome, Places, Timeline};
 #[doc(hidden)]
 pub const MOST_SHOWN: usize = 200;
 
-/// Sizes in pixels.
+/// The width of a cell, in pixels. All sizes below are in pixels, too.
 const CELL: f64 = 7.6;
 const LANE: f64 = 38.0;
 const BAR: f64 = 24.0;
@@ -20,8 +20,8 @@ const MOST_LETTERS: usize = 40;
 
 const STYLE: &str = include_str!("svg.css");
 
-/// Renders the timeline as an SVG document; only the part near the problem if it has more than [`MOST_SHOWN`]
-/// operations.
+/// Renders the timeline as an SVG document. If the timeline has more than [`MOST_SHOWN`]
+/// operations, renders only the part near the problem.
 ///
 /// ```
 /// use trueline::history::History;
@@ -38,7 +38,7 @@ const STYLE: &str = include_str!("svg.css");
 pub fn render(timeline: &Timeline) -> String {
     let timeline = &timeline.near_problem(MOST_SHOWN);
     let texts: Vec<String> = timeline.bars.iter().map(|bar| shorten(&bar.text("→"))).collect();
-    // At least one character of room on each side of the text.
+    // Leave room for at least one character on each side of the text.
     let letters = |bar: u32| u32::try_from(texts[bar as usize].chars().count() + 2).unwrap_or(u32::MAX);
     let places = Places::new(timeline, letters);
     let names = timeline.rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
@@ -166,7 +166,7 @@ impl Drawing<'_> {
             );
         }
         if bar.mark.is_problem() {
-            // Do not mark it by color alone.
+            // Mark the problem with a cross, not by color alone.
             let (x, y) = (x + width, y + 1.0);
             let _ = write!(
                 out,

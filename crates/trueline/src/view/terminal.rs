@@ -1,8 +1,8 @@
 //! Timelines for a terminal: time runs to the right, and each lane of a process takes two lines, one for the text of
 //! its operations and one for their bars.
 //!
-//! A timeline that is wider than a line continues below in a further band; one that is still too long is reduced to the
-//! operations near the problem.
+//! A timeline that is wider than a line is broken into bands, one below the other. If the bands are
+//! too many, the timeline is reduced to the operations near the problem.
 
 use std::fmt::Write as _;
 
@@ -43,9 +43,11 @@ pub enum Letters {
 const MOST_BANDS: usize = 3;
 /// The maximum number of characters written for an operation.
 const MOST_LETTERS: usize = 28;
-/// A timeline with this few operations is not reduced further; instead, their text is shortened.
+/// A timeline with at most this many operations is not reduced further. Instead, the text of its
+/// operations is shortened.
 const FEWEST: usize = 4;
-/// If more processes than this are near the problem, only the operations that are to blame are drawn.
+/// If more processes than this are near the problem, only the operations that cause the problem are
+/// drawn.
 const MOST_ROWS: usize = 8;
 /// The maximum number of annotations that are listed below a timeline.
 const MOST_ANNOTATIONS: usize = 8;
@@ -238,7 +240,8 @@ fn draw(timeline: &Timeline, texts: &[String], places: &Places, strokes: &Stroke
     }
     if let Some(problem) = &timeline.problem {
         for group in &problem.anticipated {
-            // Draw the link where all of them are open: after the last call.
+            // Draw the link after the last call of the group, where all operations of the group are
+            // open.
             let call = group.iter().map(|bar| timeline.bars[*bar as usize].call).max();
             let Some(call) = call else { continue };
             link(&mut grid, timeline, group, places.events[call as usize] as usize + 2, line_of, Ink::Problem, strokes);
@@ -255,7 +258,7 @@ fn draw(timeline: &Timeline, texts: &[String], places: &Places, strokes: &Stroke
     grid
 }
 
-/// Draws a vertical line between bars, at a cell that lies on all of them.
+/// Draws a vertical line that links bars, at a cell that all of these bars cover.
 fn link(
     grid: &mut Grid,
     timeline: &Timeline,
@@ -276,14 +279,14 @@ fn link(
     }
 }
 
-/// Returns the end of the band that begins at `from`: within the last third of its width, where the fewest words are
-/// cut.
+/// Returns the end of the band that begins at `from`. The end is within the last third of the width, at the place that
+/// cuts the fewest words.
 fn band(grid: &Grid, from: usize, width: usize, total: usize) -> usize {
     if total - from <= width {
         return total;
     }
     let is_cut = |line: &Vec<(char, Ink)>, at: usize| line[at - 1].0 != ' ' && line[at].0 != ' ';
-    // A bar that is cut continues in the next band and stays readable; a cut word does not.
+    // A bar can be cut, because it continues in the next band. A word that is cut is hard to read.
     let cost = |at: usize| grid.iter().step_by(2).filter(|line| is_cut(line, at)).count();
     let earliest = from + width - width / 3;
     (earliest..=from + width).rev().min_by_key(|at| cost(*at)).unwrap_or(from + width)
@@ -357,7 +360,8 @@ fn write_legend(out: &mut String, timeline: &Timeline, settings: &Settings, stro
         let room = settings.width.saturating_sub(30).max(20);
         let _ = writeln!(out, "  the state before it, in that order: {}", shorten(state, room, strokes.ellipsis));
     }
-    // What happened between the first and the last event that are drawn; the last ones are closest to the problem.
+    // List the last annotations between the first event that is drawn and the problem, because they
+    // are closest to the problem.
     let until = timeline.problem.as_ref().map_or(u32::MAX, |problem| problem.event);
     let is_between = |annotation: &&Annotated| annotation.position > 0 && annotation.position <= until;
     let happened: Vec<&Annotated> = timeline.annotations.iter().filter(is_between).collect();

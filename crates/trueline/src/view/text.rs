@@ -11,7 +11,7 @@ use crate::history::visible;
 pub enum Style {
     /// No highlighting.
     Plain,
-    /// With ANSI escape sequences.
+    /// Text is highlighted with ANSI escape sequences.
     Ansi,
 }
 
@@ -56,7 +56,8 @@ pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
     out
 }
 
-/// Renders the report without the [reason](Report::reason), for a reader who has been told the reason already.
+/// Renders the report without the [reason](Report::reason), for a caller that has already printed
+/// the reason.
 #[doc(hidden)]
 pub fn render_below_reason(report: &Report, style: Style) -> String {
     let mut out = render_verdict(report, style);
@@ -65,7 +66,8 @@ pub fn render_below_reason(report: &Report, style: Style) -> String {
     out
 }
 
-/// Renders everything but the verdict and the reason; `more_time` is what to do if a core took too long.
+/// Renders everything except the verdict and the reason; `more_time` is the advice to show if
+/// finding the core took too long.
 fn render_details(out: &mut String, report: &Report, style: Style, more_time: &str) {
     match &report.finding {
         Finding::Rejected(rejection) => match &rejection.quasi {
@@ -135,7 +137,8 @@ fn render_sentences(out: &mut String, report: &Report, style: Style) {
 /// The width of the lines of an explanation.
 const WIDTH: usize = 110;
 
-/// Writes a sentence in lines. Its leading spaces indent all lines, and lines after the first are indented by two more.
+/// Writes a sentence in lines. The leading spaces of the sentence indent all lines; lines after the
+/// first are indented by two more spaces.
 fn wrap(out: &mut String, sentence: &str) {
     let indent = 4 + sentence.chars().take_while(|c| *c == ' ').count();
     let mut width = 0;
@@ -158,7 +161,7 @@ fn wrap(out: &mut String, sentence: &str) {
 /// The heading above a core.
 const CORE: &str = "the core: no order of these calls is legal, whether or not other calls took effect:";
 
-/// What to do on the command line if a core took too long.
+/// The advice to show on the command line if finding the core took too long.
 const MORE_TIME: &str = "; raise --core-timeout";
 
 fn render_story(out: &mut String, story: &Story, style: Style, more_time: &str) {
@@ -214,7 +217,7 @@ fn render_stall(out: &mut String, stall: &Stall) {
     }
 }
 
-/// Returns a bracket that joins operations which took effect together.
+/// Returns a bracket that joins operations that took effect together.
 fn bracket(line: &Line) -> &'static str {
     match line.together {
         (false, false) => "",
@@ -262,7 +265,7 @@ fn render_quasi(out: &mut String, rejection: &Rejection, quasi: &QuasiRejection)
     if rejection.before_total > 0 {
         let (shown, total) = (rejection.before.len(), rejection.before_total);
         let part = if shown == total { String::new() } else { format!(" (the last {shown} of {total} operations)") };
-        let _ = writeln!(out, "  the longest prefix of a legal order that was found{part}:");
+        let _ = writeln!(out, "  the longest legal prefix that was found{part}:");
     }
     for line in &rejection.before {
         render_line(out, line, &widths, "");
@@ -343,8 +346,8 @@ mod tests {
         for (process, op) in [(0, "enqueue(1)"), (1, "enqueue(2)"), (2, "dequeue()")] {
             builder.line(process + 1).call(process, op.to_owned()).expect("each process calls once");
         }
-        builder.line(4).ret(0, "ok".to_owned()).expect("it has called");
-        builder.line(5).ret(2, "3".to_owned()).expect("it has called");
+        builder.line(4).ret(0, "ok".to_owned()).expect("the process has called");
+        builder.line(5).ret(2, "3".to_owned()).expect("the process has called");
         builder.finish()
     }
 

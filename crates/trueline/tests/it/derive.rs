@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use trueline::history::{Argument, Datum, Value};
 
-/// Asserts that each instance becomes this value, is printed as `{:?}` prints it, and is restored from its value; and
-/// that all of them become different values.
+/// Asserts that each instance becomes the given value, is printed as `{:?}` prints it, and is
+/// restored from its value. Also asserts that different instances become different values.
 #[track_caller]
 fn check<T: Argument + PartialEq + Debug>(all: &[(T, &str)]) {
     let mut seen = HashSet::new();
@@ -30,7 +30,8 @@ struct NoElements();
 #[derive(Datum, Argument, Clone, PartialEq, Debug)]
 struct NoFields {}
 
-/// One field, which may be a tuple after `pub`.
+/// A struct with one field, whose type is a tuple. After `pub`, the tuple looks like the scope in
+/// `pub(crate)`.
 #[derive(Datum, Argument, Clone, PartialEq, Debug)]
 struct Key(pub (u8, char));
 
@@ -42,7 +43,7 @@ struct Wrapper {
 #[derive(Datum, Argument, Clone, PartialEq, Debug)]
 struct Pair(pub(crate) i32, #[allow(dead_code, reason = "the macro skips attributes")] pub String);
 
-/// Names that need `r#`, and types with commas between angle brackets.
+/// Tests names that need `r#`, and types with commas between angle brackets.
 #[derive(Datum, Argument, Clone, PartialEq, Debug)]
 pub(crate) struct Entry {
     /// Documented.
@@ -128,7 +129,7 @@ fn derived_types_nest() {
     check(&[(None::<Never>, "null")]);
 }
 
-/// Bounds, defaults, constants, a where clause, and an arrow that does not close an angle bracket.
+/// Tests bounds, defaults, constants, a where clause, and an arrow that does not close an angle bracket.
 #[derive(Datum, Argument, Clone, PartialEq, Debug)]
 struct Generic<T: Clone + Debug = u8, U = Vec<(T, T)>, const N: usize = { 1 + 1 }>(T, [U; N])
 where
@@ -144,7 +145,7 @@ where
     Right { right: Right },
 }
 
-/// Only a result: a borrowed string cannot be read back.
+/// Derives only `Datum`, for results: a borrowed string cannot be read back.
 #[derive(Datum, Clone, PartialEq, Debug)]
 struct Borrowed<'a, 'b: 'a, T: ?Sized> {
     name: &'a str,
@@ -222,7 +223,7 @@ fn reports_print_derived_types() {
             "push",
             jobs,
             |queue, job| {
-                let mut queue = queue.lock().expect("it is not poisoned");
+                let mut queue = queue.lock().expect("not poisoned");
                 queue.push_back(job);
                 if queue.len() < 2 { Pushed::At(queue.len()) } else { Pushed::Full }
             },

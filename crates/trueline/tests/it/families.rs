@@ -20,10 +20,10 @@ use trueline::spec::{
 pub(crate) trait Family {
     type Spec: Spec;
     const NAME: &'static str;
-    /// The minimum number of histories, in a hundred, that the monitor of the type judges.
+    /// The minimum percentage of histories that the monitor of the type judges.
     const MONITORED: u32 = 0;
-    /// Whether the operations that a monitor reports as conflicting conflict by themselves, without others of the same
-    /// values.
+    /// Whether the operations that a monitor reports as conflicting have no legal order even without the other
+    /// operations on the same values.
     const ALONE: bool = false;
     fn spec() -> Self::Spec;
     /// Generates any operation that `process` may call.
@@ -185,11 +185,11 @@ fn with_ties<Op: Clone + Debug, Ret: Clone + Debug>(
             _ => Interval::pending(operation.process, operation.op.clone(), call),
         }
     });
-    from_intervals(intervals).expect("the order of events is kept but for ties")
+    from_intervals(intervals).expect("only ties change the order of events")
 }
 
-/// Exchanges the results of two calls of the same kind that are at least this far apart; returns `None` if there are
-/// none.
+/// Exchanges the results of two calls of the same kind that are at least this far apart; returns `None` if there are no
+/// such calls.
 ///
 /// This usually violates only the order: a container returns a value that it contains, but not the next one.
 pub(crate) fn exchanged<Op: Clone, Ret: Clone + PartialEq>(
@@ -557,8 +557,8 @@ family!(
     }
 );
 
-/// A store of one string, without a key: a rule that applies to each key must then apply to the whole history, and the
-/// history is not split before such rules are tried.
+/// A store of one string, without a key. A rule for each key must then apply to the whole history,
+/// because the history is not split by key before the rule is tried.
 pub(crate) struct OneString(Kv<()>);
 
 impl Spec for OneString {
@@ -1032,7 +1032,7 @@ pub(crate) mod monitored {
         60
     );
 
-    /// A register that swaps.
+    /// A register with a swap operation.
     pub(crate) struct SwapRegister {
         initial: u32,
     }
@@ -1113,7 +1113,7 @@ pub(crate) mod monitored {
         Lock(u32),
         TryLock(u32),
         Unlock(u32),
-        /// Whether the lock is free; if it is not, this is an attempt that failed.
+        /// Returns whether the lock is free. If it is not, monitors treat the call as a failed attempt to lock.
         IsFree,
     }
 
@@ -1188,7 +1188,7 @@ pub(crate) mod monitored {
         true
     );
 
-    /// A priority queue whose values come in pairs: among those with the least priority, any may be next.
+    /// A priority queue whose values come in pairs: any of the values with the least priority may be removed next.
     pub(crate) struct Pairs;
 
     impl Spec for Pairs {

@@ -1,9 +1,9 @@
 //! Fuzzes everything after the readers: valid random histories of every named specification are judged by a random
-//! algorithm, and processed by a random command. Nothing may panic or take long.
+//! algorithm, and processed by a random command. No step may panic or take long.
 //!
 //! `TRUELINE_SOAK=200000 cargo test --release -p trueline --test it fuzz_judges::soak -- --ignored` judges this many
 //! histories; `TRUELINE_SEED` sets the first seed.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it did")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests print what they did")]
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +21,7 @@ use trueline::view::{Report, Timeline, columns, html, json, prose, svg, terminal
 
 use crate::ran::ran;
 
-/// In a soak test, anything that takes longer counts as endless.
+/// In a soak test, a judgment that takes longer counts as endless.
 const ENDLESS: Duration = Duration::from_secs(120);
 /// The maximum processor time of a judgment and a command, although each is limited to 20 ms. Explanations are limited
 /// by their number of configurations instead, which may take a second.
@@ -145,19 +145,19 @@ fn history(subject: &Subject, random: &mut Random, most: u32) -> RawHistory {
                 true => builder.call(process.number, call.clone()),
                 false => builder.call_on(*random.pick(&objects), process.number, call.clone()),
             };
-            added.expect("it has no open call");
+            added.expect("the process has no open call");
             process.open = Some((call, None));
             called += 1;
             continue;
         };
         if keeps_pending && random.chance(1, 8) {
             // The process calls again, although its operation never returned.
-            builder.info(process.number).expect("it is open");
+            builder.info(process.number).expect("the process has an open call");
             process.open = None;
             continue;
         }
         if random.chance(1, 40) {
-            builder.fail(process.number).expect("it is open");
+            builder.fail(process.number).expect("the process has an open call");
             process.open = None;
             continue;
         }
@@ -179,14 +179,14 @@ fn history(subject: &Subject, random: &mut Random, most: u32) -> RawHistory {
                 let can_return = |value: &&Value| can_return(spec, process.number, &open, value);
                 let possible: Vec<&Value> = all.iter().filter(can_return).collect();
                 if possible.is_empty() {
-                    builder.info(process.number).expect("it is open");
+                    builder.info(process.number).expect("the process has an open call");
                     process.open = None;
                     continue;
                 }
                 (*random.pick(&possible)).clone()
             }
         };
-        builder.ret(process.number, result).expect("it is open");
+        builder.ret(process.number, result).expect("the process has an open call");
         process.open = None;
     }
     let history = builder.finish();
@@ -214,7 +214,7 @@ fn take_effect(object: &mut registry::NamedObject<'_>, processes: &mut [Process]
 fn can_return(spec: &NamedSpec, process: u32, call: &Record, value: &Value) -> bool {
     let mut builder = History::builder();
     builder.call(process, call.clone()).expect("the first call");
-    builder.ret(process, value.clone()).expect("it was called");
+    builder.ret(process, value.clone()).expect("the operation was called");
     spec.faults(&builder.finish()).is_empty()
 }
 
@@ -299,7 +299,7 @@ fn one(subjects: &[Subject], seed: u64) -> &'static str {
             "states"
         }
         5 => {
-            let _ = spec.parts(&history).expect("it was read before");
+            let _ = spec.parts(&history).expect("the history was read before");
             if let Some(verdict) = judged.progress(&budget) {
                 text::render(&report().with_progress(&shown, &verdict), text::Style::Plain);
                 if let ProgressVerdict::Rejected(evidence) = &verdict {
@@ -347,7 +347,8 @@ fn one(subjects: &[Subject], seed: u64) -> &'static str {
     }
 }
 
-/// Judges the history of a seed this many times; no time may be long. The time limit decides how small the core is.
+/// Judges the history of a seed this many times; each judgment must be fast. The times may differ,
+/// because the size of the core depends on the time limit.
 fn again(seed: u64, times: u32) {
     let subjects = subjects();
     for _ in 0..times {
@@ -358,13 +359,13 @@ fn again(seed: u64, times: u32) {
     }
 }
 
-/// Judges the histories of the seeds from `first` on.
+/// Judges the histories of `count` seeds, starting with `first`.
 fn fuzz(first: u64, count: u64, is_soak: bool) {
-    // Anything endless ends the process, and prints its seed.
+    // If a history takes too long, the watchdog prints its seed and ends the process.
     static CURRENT: Mutex<Option<(u64, Instant)>> = Mutex::new(None);
     let watchdog = || loop {
         std::thread::sleep(Duration::from_secs(1));
-        if let Some((seed, started)) = *CURRENT.lock().expect("nobody panics with it") {
+        if let Some((seed, started)) = *CURRENT.lock().expect("not poisoned") {
             if started.elapsed() > ENDLESS {
                 eprintln!("the history of seed {seed} is endless");
                 std::process::abort();
@@ -378,7 +379,7 @@ fn fuzz(first: u64, count: u64, is_soak: bool) {
     let (mut done, mut findings, mut slowest) = (HashMap::<&str, u64>::new(), Vec::new(), (Duration::ZERO, 0));
     for seed in first..first + count {
         let before = ran();
-        *CURRENT.lock().expect("nobody panics with it") = Some((seed, Instant::now()));
+        *CURRENT.lock().expect("not poisoned") = Some((seed, Instant::now()));
         match catch_unwind(AssertUnwindSafe(|| one(&subjects, seed))) {
             Ok(what) => *done.entry(what).or_default() += 1,
             Err(_) => findings.push(format!("seed {seed} panics")),
@@ -389,7 +390,7 @@ fn fuzz(first: u64, count: u64, is_soak: bool) {
             findings.push(format!("seed {seed} takes {took:?}"));
         }
     }
-    *CURRENT.lock().expect("nobody panics with it") = None;
+    *CURRENT.lock().expect("not poisoned") = None;
     let mut done: Vec<_> = done.into_iter().collect();
     done.sort_unstable();
     println!("{count} histories: {done:?}; at most {:?} on a processor, of seed {}", slowest.0, slowest.1);
@@ -404,8 +405,8 @@ fn valid_histories_go_through_all_judges_and_commands() {
     fuzz(1, 1500, false);
 }
 
-/// In the core of this history, which a soak test found, a try-lock that never returned was taken for one that
-/// succeeded.
+/// A soak test found this history: in its core, a try-lock that never returned was treated as a
+/// try-lock that succeeded.
 #[test]
 fn a_try_that_may_have_failed_needs_nothing() {
     one(&subjects(), 1_048_693);
@@ -437,12 +438,12 @@ fn numbers_of_processes_and_executions_are_not_limited() {
         };
         let mut again: Builder<Record, Value> = History::builder();
         for number in 0..3 {
-            again.call(3_000_000_000, call(number)).expect("it has no open call");
-            again.info(3_000_000_000).expect("it is open");
+            again.call(3_000_000_000, call(number)).expect("the process has no open call");
+            again.info(3_000_000_000).expect("the process has an open call");
         }
         let mut many: Builder<Record, Value> = History::builder();
         for number in 0..70_u32 {
-            many.call(u32::MAX - number, call(number as usize)).expect("it has no open call");
+            many.call(u32::MAX - number, call(number as usize)).expect("the process has no open call");
         }
         for history in [again.finish(), many.finish()] {
             for (algorithm, _) in ALGORITHMS {

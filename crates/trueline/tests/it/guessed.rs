@@ -1,4 +1,4 @@
-//! Plain models are judged as fast as models with declared meanings.
+//! Tests that plain models are judged as fast as models with declared meanings.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -44,8 +44,8 @@ fn queue(is_faulty: bool, meanings: Option<[Meaning; 2]>) -> Plan {
 
 #[test]
 fn a_fault_of_long_runs_is_found_by_a_plain_model() {
-    // If they were judged by search, there would be few runs, and small ones.
+    // A search could judge only fewer and smaller runs in this time.
     let outcome = queue(true, None).seed(1).runs(1000).shrink_for(Duration::ZERO).run();
-    let failure = outcome.failure.expect("the second is not the first");
+    let failure = outcome.failure.expect("the queue is faulty");
     assert_eq!(failure.kind, FailureKind::NotLinearizable);
 }

@@ -1,6 +1,6 @@
 //! Tests objects that panic, block, spin, allocate without end or exit, wherever code of a test runs. Every test of
-//! them must end in time, with a report that names the place, or with an exit status other than 0 and the run in a
-//! file.
+//! such an object must end in time, with a report that names the place, or with an exit status other than 0 and the run
+//! in a file.
 //!
 //! Each object is tested in a separate process, which is this program with an environment variable.
 #![cfg(unix)]
@@ -31,15 +31,16 @@ const PLACES: [&str; 12] = [
     "release",
 ];
 const BEHAVIORS: [&str; 5] = ["panic", "block", "spin", "allocate", "exit"];
-/// Behaviors that no code can continue after: a stack overflow, and a panic while another one unwinds.
+/// Behaviors after which no code can continue: a stack overflow, and a panic while another panic
+/// unwinds.
 const ABORTS: [&str; 2] = ["overflow", "unwind"];
 
 /// The time limit for the runs.
 const TIME: Duration = Duration::from_millis(200);
-/// The maximum time that a test may take in addition.
+/// The maximum time that a test may take in addition to [`TIME`].
 const LATER: Duration = Duration::from_secs(5);
-/// A test that takes longer than this is named while the parent waits for it: no time limit could distinguish a slow
-/// machine from a slow test.
+/// If a test takes longer than this, the parent prints its name, and keeps waiting: no time limit could distinguish a
+/// slow machine from a slow test.
 const SLOW: Duration = Duration::from_secs(60);
 
 /// Misbehaves, if this is the place for it.
@@ -144,7 +145,7 @@ impl Drop for Model {
 #[test]
 fn child() {
     let Ok(case) = std::env::var(CASE) else { return };
-    let name = std::env::var(NAME).expect("both are set");
+    let name = std::env::var(NAME).expect("both variables are set");
     let has = |place: &str| case.starts_with(&format!("{place}:"));
     // Explaining a failure requires a failure, and releasing requires an operation that waits.
     let (is_wrong, waits) = (has("debug"), has("release"));
@@ -211,7 +212,7 @@ struct Ended {
     status: ExitStatus,
     took: Duration,
     output: String,
-    /// Whether the run was left in a file.
+    /// Whether a file still contains the run.
     is_left: bool,
 }
 
@@ -222,11 +223,11 @@ impl Test {
     }
 
     fn start_named(place: &'static str, behavior: &'static str, name: String) -> Self {
-        let program = std::env::current_exe().expect("it has a path");
+        let program = std::env::current_exe().expect("the program has a path");
         let test = module_path!().split_once("::").map_or("child".to_owned(), |(_, module)| format!("{module}::child"));
         let output = std::env::temp_dir().join(format!("{name}.txt"));
         let file = std::fs::File::create(&output).expect("temporary files can be written");
-        let again = file.try_clone().expect("a file");
+        let again = file.try_clone().expect("the file can be cloned");
         // A process that allocates without end must not take the memory of the machine.
         let child = Command::new("sh")
             .args(["-c", "ulimit -v 3000000; exec \"$0\" \"$@\""])
@@ -247,7 +248,7 @@ impl Test {
         let what = format!("{} in {}", self.behavior, self.place);
         let mut is_named = false;
         let status = loop {
-            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
+            if let Some(status) = self.child.try_wait().expect("the child can be waited for") {
                 break status;
             }
             if !is_named && self.started.elapsed() > SLOW {
@@ -258,7 +259,7 @@ impl Test {
             std::thread::sleep(Duration::from_millis(10));
         };
         let took = self.started.elapsed();
-        let output = std::fs::read_to_string(&self.output).expect("it was written");
+        let output = std::fs::read_to_string(&self.output).expect("the output was written");
         let _ = std::fs::remove_file(&self.output);
         let left = running(&self.name);
         Ended { what, status, took, output, is_left: left.exists() }
@@ -267,12 +268,13 @@ impl Test {
 
 /// Returns the file of the current runs.
 fn running(test: &str) -> PathBuf {
-    let program = std::env::current_exe().expect("it has a path");
+    let program = std::env::current_exe().expect("the program has a path");
     let target = program.ancestors().find(|folder| folder.ends_with("target"));
     target.map_or_else(std::env::temp_dir, Path::to_path_buf).join(format!("trueline/{test}.0.running"))
 }
 
-/// Asserts that tests that end by themselves have a report, and that others have an exit status, and the run in a file.
+/// Asserts that no test passes, that a test that ends by itself prints a report, and that a test whose process was
+/// ended leaves its run in a file.
 fn check(tests: Vec<Test>) -> Duration {
     let mut longest = Duration::ZERO;
     for test in tests {
@@ -285,7 +287,8 @@ fn check(tests: Vec<Test>) -> Duration {
             // Dropping states is part of judging. If many drops panic, the process aborts.
             ("drop-model", "panic") => &[],
             (_, "allocate" | "exit" | "overflow" | "unwind") => {
-                // On a slow machine, printing the trace of an abort takes longer than releasing may.
+                // On a slow machine, printing the trace of an abort takes longer than the time
+                // limit for releasing.
                 let is_reported =
                     place == "release" && output.contains("is broken: releasing operations did not return");
                 assert!(*is_left || is_reported, "{what}: no run is in a file\n{output}");
@@ -314,7 +317,7 @@ fn check(tests: Vec<Test>) -> Duration {
         }
         assert!(reports.is_empty() || !is_left, "{what}: the file of runs is still there\n{output}");
         let _ = std::fs::remove_file(running(&name));
-        // The pages of the test, if it wrote any.
+        // Removes the pages of the test, if it wrote any.
         let _ = std::fs::remove_dir_all(std::env::temp_dir().join(&name));
     }
     longest
@@ -344,8 +347,8 @@ fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").expect("this is Linux").count()
 }
 
-/// Runs tests with many threads, if an environment variable requests it: correct ones, and ones that panic or get stuck
-/// where they can be ended.
+/// Runs tests with many threads, if an environment variable requests it: tests of correct objects, and of objects that
+/// panic or get stuck where their threads can be ended.
 #[cfg(target_os = "linux")]
 #[test]
 fn child_that_counts_threads() {
@@ -382,19 +385,19 @@ fn child_that_counts_threads() {
 #[test]
 fn threads_do_not_pile_up() {
     // In a separate process, no other test has threads.
-    let program = std::env::current_exe().expect("it has a path");
+    let program = std::env::current_exe().expect("the program has a path");
     let output = Command::new(program)
         .args(["--exact", "hostile::child_that_counts_threads", "--nocapture"])
         .env(NAME, "threads")
         .output()
-        .expect("it can be started");
+        .expect("the program can be started");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{said}");
 }
 
 #[test]
 #[ignore = "a soak: one after the other, they take minutes"]
-#[expect(clippy::print_stderr, reason = "what was measured is said")]
+#[expect(clippy::print_stderr, reason = "the test prints what it measured")]
 fn soak_of_hostile_objects() {
     let mut longest = Duration::ZERO;
     for place in PLACES {
@@ -404,10 +407,11 @@ fn soak_of_hostile_objects() {
             longest = longest.max(took);
         }
     }
-    assert!(longest <= TIME + LATER, "one took {longest:?}");
+    assert!(longest <= TIME + LATER, "the longest test took {longest:?}");
 }
 
-/// The next start of a test that ended its process names the runs, and narrows them down.
+/// After a test has ended its process, the next start of the test names the runs that may have
+/// caused this, and narrows them down.
 #[test]
 fn runs_that_ended_the_process_are_tried_first() {
     let name = format!("hostile-again-{}", std::process::id());
@@ -415,7 +419,7 @@ fn runs_that_ended_the_process_are_tried_first() {
     assert!(first.is_left && !first.output.contains("was killed or exited during"), "{}", first.output);
     let again = Test::start_named("operation", "exit", name.clone()).end();
     assert!(again.output.contains("was killed or exited during"), "{}", again.output);
-    let left = std::fs::read_to_string(running(&name)).expect("it ended again");
+    let left = std::fs::read_to_string(running(&name)).expect("the process ended again");
     let runs = left.lines().take_while(|line| *line != "end").count() - 1;
     assert_eq!(runs, 1, "{left}");
     let good = Test::start_named("nowhere", "exit", name.clone()).end();

@@ -12,7 +12,7 @@ const HOSTILE: &str = "\n::error::INJ\r\u{1b}[35mINJ\u{1b}]0;INJ\u{7}\u{202e}\u{
 
 #[track_caller]
 fn assert_harmless(what: &str, text: &str) {
-    assert!(text.contains("INJ"), "{what} has nothing of it: {text}");
+    assert!(text.contains("INJ"), "{what} does not contain the hostile text: {text}");
     let is_hidden = |c: &char| {
         c.is_control()
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
@@ -28,7 +28,7 @@ fn assert_harmless(what: &str, text: &str) {
 /// Checks all texts about a failure.
 #[track_caller]
 fn assert_told_harmlessly(outcome: Outcome) -> Failure {
-    let failure = outcome.failure.expect("it fails");
+    let failure = outcome.failure.expect("the test fails");
     assert_harmless("the failure", &failure.to_string());
     assert_harmless("the report", failure.report());
     assert_harmless("the kind", &format!("it {} INJ", failure.kind));
@@ -36,14 +36,14 @@ fn assert_told_harmlessly(outcome: Outcome) -> Failure {
         assert_harmless("the test to keep", &test);
     }
     for path in [&failure.saved, &failure.saved_steps, &failure.page].into_iter().flatten() {
-        let text = std::fs::read_to_string(path).expect("it was written");
+        let text = std::fs::read_to_string(path).expect("the file was written");
         let is_page = path.extension().is_some_and(|extension| extension == "html");
         if is_page {
             assert!(!text.contains("<script>INJ"), "{}", path.display());
         } else {
             assert_harmless(&path.display().to_string(), &format!("the file, beside INJ: {text}"));
         }
-        std::fs::remove_file(path).expect("ours");
+        std::fs::remove_file(path).expect("the file can be removed");
     }
     failure
 }
@@ -178,7 +178,7 @@ fn mistakes_in_tests() {
         let payload = std::panic::catch_unwind(|| {
             trueline::test(|| ()).spec(spec).operation(HOSTILE, (), |_, ()| ()).run();
         });
-        let message = payload.expect_err("there is none such").downcast::<String>().expect("text");
+        let message = payload.expect_err("the test has a mistake").downcast::<String>().expect("text");
         assert_harmless("a specification", &format!("{message} INJ"));
     }
 }

@@ -49,8 +49,8 @@ type Possible<S> = (<S as IntervalSpec>::State, Vec<(u32, Option<<S as IntervalS
 impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
     /// Returns all possible steps.
     fn possible(&self, state: &S::State, open: &[Open<S::Op>]) -> Vec<Possible<S>> {
-        // Sorted by place; within a place, executions that have begun come first, then by call, because the sort is
-        // stable.
+        // Sorted by place. Within a place, executions that have begun come first; otherwise, the order of the calls is
+        // kept, because the sort is stable.
         let mut sorted = open.to_vec();
         sorted.sort_by_key(|open| (self.spec.place(&open.op), !open.has_begun));
         let mut possible = Vec::new();
@@ -117,7 +117,7 @@ impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
             spoil(&mut events, random);
         }
         let history = history(events);
-        // Executions that are open at the cut have ended with the results that they have, or have not ended.
+        // Executions that are open at the cut either have ended with their recorded results, or have not ended.
         if random.chance(1, 8) {
             history.truncate(random.below(history.events().len() as u32 + 1) as usize)
         } else {
@@ -144,7 +144,7 @@ impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
             accepted += u64::from(expected.is_accepted());
             pending += u64::from(history.pending() > 0);
             stuck[expected_progress as usize] += 1;
-            // Whether an execution took part in more than one step.
+            // Counts the witnesses in which an execution takes part in more than one step.
             steps += u64::from(verdict.witness().is_some_and(|witness| {
                 let distinct: BTreeSet<OpId> = witness.order.iter().copied().collect();
                 distinct.len() < witness.order.len()
@@ -200,8 +200,8 @@ fn kind<Ret: Debug>(verdict: &ProgressVerdict<Ret>) -> u8 {
     }
 }
 
-/// A hotel with one host at a time. A host begins with its first guest, continues with others, and ends with the last
-/// one, or alone after it. Guests are numbered; a host returns the number of its guests.
+/// A hotel with one host at a time. A host begins with its first guest, continues with other guests, and ends with its
+/// last guest, or alone after its last guest. Guests are numbered; a host returns the number of its guests.
 #[derive(Clone, Copy, Debug)]
 struct Hotel;
 
@@ -238,8 +238,8 @@ impl IntervalSpec for Hotel {
     }
 }
 
-/// Write-snapshot with steps of several executions, as in the literature: some write their values, and then some take
-/// snapshots.
+/// Write-snapshot with steps of several executions, as in the literature: in a step, some executions write their
+/// values, and then some executions take snapshots.
 #[derive(Clone, Copy, Debug)]
 struct WriteSnapshotOfSets;
 
@@ -263,7 +263,7 @@ impl IntervalSpec for WriteSnapshotOfSets {
     }
 }
 
-/// All executions of a step see each other, and all that came before.
+/// All executions of a step see each other, and all executions of earlier steps.
 #[derive(Clone, Copy, Debug)]
 struct ImmediateSnapshot;
 
@@ -369,7 +369,8 @@ fn judged(events: Vec<Happens<SignalOp, ()>>) -> Verdict<()> {
     check(&Signal, &history(events), IntervalAlgorithm::Search, &Budget::unlimited()).verdict
 }
 
-/// A slow snapshot is seen by one that returns before another is called, and sees that other one.
+/// A slow snapshot is seen by a second snapshot, which returns before a third one is called, and the slow snapshot sees
+/// the third one.
 #[test]
 fn no_moment_explains_a_slow_snapshot() {
     let set = |values: &[u32]| values.iter().copied().collect::<BTreeSet<u32>>();
@@ -415,12 +416,12 @@ fn a_signal_is_used_again_and_again() {
 fn a_child_must_wait_for_both_calls() {
     let (call, ret) = (Happens::Call::<SignalOp, ()>, |process| Happens::Return(process, ()));
     let verdict = judged(vec![call(0, SignalUpAndWait), call(1, WaitForSignalUp), ret(0), ret(1)]);
-    let evidence = verdict.evidence().expect("nobody has put it down");
+    let evidence = verdict.evidence().expect("the parent has not lowered the signal");
     assert_eq!((evidence.refused, evidence.event), (OpId(0), 2));
     assert!(evidence.allowed.is_empty() && evidence.all_allowed);
-    // A call that lowers a signal that was never seen.
+    // The parent lowers a signal that it has not seen.
     let verdict = judged(vec![call(0, SignalUpAndWait), call(1, SignalDown), ret(1)]);
-    assert_eq!(verdict.evidence().expect("nobody has seen it").refused, OpId(1));
+    assert_eq!(verdict.evidence().expect("the parent has not seen the signal").refused, OpId(1));
 }
 
 /// Several objects are judged one by one.
@@ -438,10 +439,10 @@ fn objects_are_judged_one_by_one() {
     let accepted = builder.clone().finish();
     let budget = Budget::unlimited();
     assert!(check(&Signal, &accepted, IntervalAlgorithm::Search, &budget).verdict.is_accepted());
-    // Released by the parent of the other child.
+    // The right child returns, but only the parent of the left child has lowered its signal.
     builder.ret(2, ()).expect("well formed");
     let judgment = check(&Signal, &builder.finish(), IntervalAlgorithm::Search, &budget);
-    assert_eq!(judgment.verdict.evidence().expect("it was not let go").refused, OpId(2));
+    assert_eq!(judgment.verdict.evidence().expect("its parent has not released the child").refused, OpId(2));
     assert_eq!(judgment.stats.partitions, 2);
 }
 

@@ -15,7 +15,7 @@ use crate::families::{Family, exchanged, monitored, simulated, spoilt};
 struct Tally {
     accepted: u32,
     rejected: u32,
-    /// The number of algorithms that decided these histories, in total.
+    /// The total number of verdicts of all algorithms on these histories.
     opinions: u32,
     /// The number of histories that the monitor of the type judged.
     monitored: u32,
@@ -76,7 +76,7 @@ fn agree_on<S: Spec>(
     match first.map(|(_, verdict)| verdict) {
         Some(Verdict::Accepted(_)) => tally.accepted += 1,
         Some(Verdict::Rejected(_)) => tally.rejected += 1,
-        _ => panic!("{}: nobody knows", name),
+        _ => panic!("{}: no algorithm decided", name),
     }
 }
 
@@ -141,7 +141,7 @@ mod monitors {
     #[derive(Default)]
     struct Calls {
         last: u32,
-        /// For each process, whether it holds the lock, and whether it shares it.
+        /// For each process, whether it shares the lock that it holds; `None` if it holds no lock.
         holds: HashMap<u32, Option<bool>>,
     }
 
@@ -157,7 +157,7 @@ mod monitors {
             self.last.saturating_sub(random.below(3))
         }
 
-        /// Alternates between locking and unlocking: returns whether `process` locks, and whether it shares.
+        /// Alternates between locking and unlocking: returns whether `process` locks, and whether it shares the lock.
         fn turn(&mut self, random: &mut Random, process: u32) -> (bool, bool) {
             let holds = self.holds.entry(process).or_default();
             if let Some(shared) = holds.take() {
@@ -229,7 +229,7 @@ mod monitors {
         println!("{name}: {accepted} accepted, {rejected} rejected, {opinions} verdicts, {monitored} by the monitor");
         assert!(accepted >= 4 && rejected >= 4, "{name}: {accepted} accepted, {rejected} rejected");
         assert!(monitored * 4 >= HISTORIES * 3, "{name}: {monitored} are few");
-        assert!(opinions - monitored >= HISTORIES / 2, "{name}: searches knew only {}", opinions - monitored);
+        assert!(opinions - monitored >= HISTORIES / 2, "{name}: searches decided only {}", opinions - monitored);
     }
 
     #[test]

@@ -46,12 +46,12 @@ fn is_for_tests(line: &str) -> bool {
     ["#[cfg(test)]", "#[cfg(all(test,"].iter().any(|start| attribute.starts_with(start))
 }
 
-/// Returns the lines of a file, numbered from 1: those that are shipped, and those for unit tests, which may name
-/// everything.
+/// Returns two lists of the lines of a file, numbered from 1: lines that are shipped, and lines for unit tests, which
+/// may name every module.
 ///
 /// An item for tests ends at the first line with the same indentation as its `#[cfg(test)]` that ends with `;`, `}` or
-/// `,`. In code formatted by rustfmt, there is no such line before. If a string contains one, too many lines count as
-/// shipped, never too few.
+/// `,`. In code formatted by rustfmt, no earlier line of the item looks like this. If a string in the item contains
+/// such a line, too many lines count as shipped, never too few.
 fn lines(text: &str) -> [Vec<(usize, &str)>; 2] {
     let (mut shipped, mut for_tests) = (Vec::new(), Vec::new());
     let mut test_indent = None;
@@ -104,7 +104,7 @@ fn modules_name_only_what_is_below_them() {
     let mut seen = 0;
     let mut wrong = Vec::new();
     for (file, [shipped, _]) in files.iter().zip(&of_files).filter(|(file, _)| !for_tests.contains(file)) {
-        let inside = file.strip_prefix(&root).expect("it was found there");
+        let inside = file.strip_prefix(&root).expect("the file is in the source folder");
         let first = inside.components().next().expect("a file has a name").as_os_str().to_string_lossy();
         let module = first.trim_end_matches(".rs");
         if module == "lib" {
@@ -179,7 +179,7 @@ use crate::three::E;
 #[test]
 fn the_leaf_has_no_dependencies() {
     let leaf = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("trueline-sync");
-    let manifest = fs::read_to_string(leaf.join("Cargo.toml")).expect("the leaf crate is there");
+    let manifest = fs::read_to_string(leaf.join("Cargo.toml")).expect("the leaf crate exists");
     assert!(
         !manifest.contains("dependencies"),
         "trueline-sync must depend on nothing: instrumented crates are built on it"
@@ -197,6 +197,6 @@ fn the_leaf_has_no_dependencies() {
 #[test]
 fn the_derive_macros_have_no_dependencies() {
     let derive = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("trueline-derive");
-    let manifest = fs::read_to_string(derive.join("Cargo.toml")).expect("the crate is there");
+    let manifest = fs::read_to_string(derive.join("Cargo.toml")).expect("the crate exists");
     assert!(!manifest.contains("dependencies"), "every user of trueline builds trueline-derive: keep it small");
 }

@@ -1,5 +1,5 @@
-//! Compares the online judge with `check`: after every event of random histories, the verdict must be the one of the
-//! history up to there, in which open operations are pending.
+//! Compares the online judge with `check`: after every event of random histories, the online verdict must be the
+//! verdict of `check` on the history up to this event, in which open operations are pending.
 //!
 //! `TRUELINE_SOAK=1000000 cargo test --release -p trueline --test it live::soak -- --ignored` judges this many histories
 //! of each specification.
@@ -73,7 +73,7 @@ fn values() -> Vec<Value> {
 }
 
 fn subject(name: &str, nil_wildcard: bool) -> Subject {
-    let spec = registry::spec(name, Options::new().nil_wildcard(nil_wildcard)).expect("it exists");
+    let spec = registry::spec(name, Options::new().nil_wildcard(nil_wildcard)).expect("the specification exists");
     let mut calls = Vec::new();
     for operation in spec.info().operations {
         let mut of_operation = Vec::new();
@@ -97,7 +97,7 @@ fn subject(name: &str, nil_wildcard: bool) -> Subject {
 /// Returns whether `record` can return this value, in some state.
 fn can_return(spec: &NamedSpec, record: &Record, value: &Value) -> bool {
     let mut builder: Builder<Record, Value> = History::builder();
-    builder.call(0, record.clone()).and_then(|_| builder.ret(0, value.clone())).expect("it is well formed");
+    builder.call(0, record.clone()).and_then(|_| builder.ret(0, value.clone())).expect("the history is well formed");
     spec.faults(&builder.finish()).is_empty()
 }
 
@@ -140,11 +140,11 @@ fn take_effect(objects: &mut [NamedObject<'_>], processes: &mut [Process], rando
     let open: Vec<(ProcessId, &Record)> = places
         .iter()
         .map(|&place| {
-            (ProcessId(u32::try_from(place).expect("few")), &processes[place].open.as_ref().expect("it waits").0)
+            (ProcessId(u32::try_from(place).expect("few")), &processes[place].open.as_ref().expect("the call waits").0)
         })
         .collect();
     let mut choose = |below: usize| random.below(u32::try_from(below).expect("few")) as usize;
-    let results = objects[of].step(&open, &mut choose).expect("the records are right");
+    let results = objects[of].step(&open, &mut choose).expect("the records are valid");
     for (index, value) in results {
         if let Some((_, _, result)) = &mut processes[places[index]].open {
             *result = Some(value);
@@ -176,17 +176,17 @@ enum Length {
 /// Generates a history, judges it online, and compares the verdict after each event.
 fn compare(subject: &Subject, random: &mut Random, length: Length, limits: Option<LiveLimits>, count: &mut Count) {
     let spec = &subject.spec;
-    let mut live: Live<'_> = spec.live(limits.unwrap_or_default()).expect("it is judged online");
+    let mut live: Live<'_> = spec.live(limits.unwrap_or_default()).expect("the specification is judged online");
     let mut builder: Builder<Record, Value> = History::builder();
     let ids: Vec<ObjectId> = if random.chance(1, 3) {
         vec![builder.object("one"), builder.object("two")]
     } else {
         vec![ObjectId::default()]
     };
-    let mut objects: Vec<NamedObject<'_>> = ids.iter().map(|_| spec.object().expect("it has one")).collect();
+    let mut objects: Vec<NamedObject<'_>> = ids.iter().map(|_| spec.object().expect("an object")).collect();
     // If many open operations change the state in different ways, there are too many orders.
     let has_blind_writes = ["register", "cas-register", "array", "map"].iter().any(|name| spec.info().name == *name);
-    // Many reads that overlap many writes, of values that are written once.
+    // Some histories have many reads that overlap many writes, and each value is written once.
     let is_fresh = has_blind_writes && random.chance(1, 2);
     let number = if is_fresh { 4 + random.below(8) } else { 2 + random.below(if has_blind_writes { 7 } else { 5 }) };
     let mut processes: Vec<Process> = (0..number).map(|_| Process { open: None, call: None }).collect();
@@ -231,18 +231,18 @@ fn compare(subject: &Subject, random: &mut Random, length: Length, limits: Optio
                 match result {
                     Some(result) if !random.chance(infos, 12) => {
                         event = "ok";
-                        online.add(live.ret(call, &result, 1).expect("it can return that"), true);
-                        builder.ret(id, result).expect("it is open");
+                        online.add(live.ret(call, &result, 1).expect("the result is possible"), true);
+                        builder.ret(id, result).expect("the process has an open call");
                     }
                     result if random.chance(fails, 6) || result.is_none() && random.chance(fails, 3) => {
                         event = "fail";
                         online.add(live.fail(call), false);
-                        builder.fail(id).expect("it is open");
+                        builder.fail(id).expect("the process has an open call");
                     }
                     _ => {
                         event = "info";
                         live.info(call);
-                        builder.info(id).expect("it is open");
+                        builder.info(id).expect("the process has an open call");
                     }
                 }
             }
@@ -255,23 +255,23 @@ fn compare(subject: &Subject, random: &mut Random, length: Length, limits: Optio
                 if std::mem::take(&mut are_first[object]) {
                     record = (*random.pick(&spanning)).clone();
                 }
-                let call = live.call(ids[object].0, ProcessId(id), record.clone(), 1).expect("it is right");
+                let call = live.call(ids[object].0, ProcessId(id), record.clone(), 1).expect("the call is valid");
                 // If an operation that spans keys is the first of its object, all operations are judged together. Otherwise
                 // the object cannot be judged online.
                 let Some(call) = call else { return };
-                builder.call_on(ids[object], id, record.clone()).expect("it has no open call");
+                builder.call_on(ids[object], id, record.clone()).expect("the process has no open call");
                 *process = Process { open: Some((record, object, None)), call: Some(call) };
             }
         }
         online.undecided |= !live.save_memory().1.is_empty();
         if let Some(before) = before.filter(|_| online.rejected) {
-            let judged = spec.judge(before.finish(), &Config::new()).expect("it can be read");
+            let judged = spec.judge(before.finish(), &Config::new()).expect("the history can be read");
             assert!(judged.judgment().verdict.is_accepted(), "{} was rejected too late", spec.name());
         } else if length == Length::Long && at + 1 < most {
             continue;
         }
         let history = builder.clone().finish();
-        let judged = spec.judge(history.clone(), &Config::new()).expect("it can be read");
+        let judged = spec.judge(history.clone(), &Config::new()).expect("the history can be read");
         let shown = || {
             format!("{} after {event}, {online_rejected}: {history:#?}", spec.name(), online_rejected = online.rejected)
         };
@@ -368,11 +368,11 @@ fn soak() {
 
 #[test]
 fn a_write_leaves_other_keys_unchanged_where_keys_are_judged_together() {
-    let spec = registry::spec("map", Options::new()).expect("it exists");
-    let mut live = spec.live(LiveLimits::default()).expect("it is judged online");
+    let spec = registry::spec("map", Options::new()).expect("the specification exists");
+    let mut live = spec.live(LiveLimits::default()).expect("the specification is judged online");
     let record = |f: &str, key: Option<i64>, value| Record { f: f.into(), key: key.map(Value::Int), value };
     let call = |live: &mut Live<'_>, process, record| {
-        live.call(0, ProcessId(process), record, 1).expect("it is right").expect("keys are judged together")
+        live.call(0, ProcessId(process), record, 1).expect("the call is valid").expect("keys are judged together")
     };
     let size = call(&mut live, 0, record("size", None, Value::Null));
     assert_eq!(live.ret(size, &Value::Int(0), 1), Ok(LiveEffect::Nothing));
@@ -381,6 +381,6 @@ fn a_write_leaves_other_keys_unchanged_where_keys_are_judged_together() {
     assert_eq!(live.ret(one, &Value::Null, 1), Ok(LiveEffect::Nothing));
     assert_eq!(live.ret(two, &Value::Null, 1), Ok(LiveEffect::Nothing));
     let get = call(&mut live, 0, record("get", Some(2), Value::Null));
-    let effect = live.ret(get, &Value::Null, 1).expect("it can return that");
+    let effect = live.ret(get, &Value::Null, 1).expect("the result is possible");
     assert!(matches!(&effect, LiveEffect::Rejected { allowed, .. } if *allowed == ["6"]), "{effect:?}");
 }

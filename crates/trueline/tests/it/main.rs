@@ -1,8 +1,9 @@
 //! Tests of the library's public interface.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it did")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests print what they did")]
 
 mod assertions;
 #[cfg(feature = "derive")]
+mod bounded;
 mod derive;
 mod families;
 #[cfg(feature = "named")]

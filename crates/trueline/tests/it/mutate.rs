@@ -208,7 +208,7 @@ pub(crate) const SUBJECTS: &[Subject] = &[
     },
 ];
 
-/// Random numbers: Marsaglia's xorshift.
+/// A generator of random numbers: Marsaglia's xorshift.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -216,12 +216,12 @@ impl Dice {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// Returns a number below `below`, which is not 0.
+    /// Returns a number below `below`; `below` must not be 0.
     pub(crate) fn below(&mut self, below: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % below as u64).expect("below a usize")
+        usize::try_from(self.0 % below as u64).expect("the number fits in a `usize`")
     }
 
     fn of<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
@@ -263,7 +263,7 @@ pub(crate) fn mutate(dice: &mut Dice, bytes: &mut Vec<u8>, other: &[u8], words: 
                 bytes.splice(at..at, piece);
             }
             6 => {
-                // The start of one input, and the end of the other.
+                // Joins the start of one input and the end of the other.
                 bytes.truncate(at);
                 bytes.extend_from_slice(&other[dice.below(other.len() + 1)..]);
             }
@@ -272,7 +272,7 @@ pub(crate) fn mutate(dice: &mut Dice, bytes: &mut Vec<u8>, other: &[u8], words: 
                 bytes.splice(at..at, word.into_bytes());
             }
             8 => {
-                // Lines in another order.
+                // Swaps two lines.
                 let mut lines: Vec<Vec<u8>> =
                     bytes.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
                 if lines.len() > 1 {
@@ -282,7 +282,7 @@ pub(crate) fn mutate(dice: &mut Dice, bytes: &mut Vec<u8>, other: &[u8], words: 
                 *bytes = lines.concat();
             }
             9 => {
-                // A number becomes another.
+                // Replaces a digit with a number.
                 if let Some(found) = bytes.iter().skip(at).position(u8::is_ascii_digit) {
                     let number = ["0", "1", "-1", "4294967295", "4294967296", "-9223372036854775808", "007", "1e5"];
                     bytes.splice(at + found..at + found + 1, dice.of(&number).bytes());
@@ -304,8 +304,8 @@ pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<RawHistory, CodecErro
         Ok(history) => {
             // A history that can be read can be written and read again.
             let mut written = Vec::new();
-            jsonl::write_operations(history, &mut written).expect("to memory");
-            let again = jsonl::read(written.as_slice()).expect("we wrote it");
+            jsonl::write_operations(history, &mut written).expect("writing to memory succeeds");
+            let again = jsonl::read(written.as_slice()).expect("what was written can be read");
             assert_eq!(again.events(), history.events());
             for (again, operation) in again.operations().iter().zip(history.operations()) {
                 assert_eq!((&again.op, &again.outcome), (&operation.op, &operation.outcome));
@@ -326,5 +326,5 @@ fn check_error(error: &CodecError, bytes: &[u8]) {
     assert!(!message.is_empty() && message.len() < 700, "too long: {message}");
     assert!(!message.contains(['\n', '\r', '\0', '\x1b']), "not a line: {message:?}");
     let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() + 1;
-    assert!(error.line().is_none_or(|line| (1..=lines).contains(&line)), "of {lines} lines: {error}");
+    assert!(error.line().is_none_or(|line| (1..=lines).contains(&line)), "there are only {lines} lines: {error}");
 }

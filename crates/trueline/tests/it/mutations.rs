@@ -34,7 +34,7 @@ fn no_input_panics_or_takes_long() {
         }
         println!("{}: {good} were histories, {bad} were not; at most {slowest:?}", subject.name);
         assert!(good > 100 && bad > 100, "{}: {good} good, {bad} bad", subject.name);
-        // These files are small.
+        // The files are small, so each of them must be read in a short time.
         assert!(slowest < Duration::from_secs(5), "{}: {slowest:?}", subject.name);
     }
 }

@@ -146,8 +146,8 @@ fn agree<F: Family>(count: u32, seed: u64) {
         F::NAME
     );
     assert!(monitored >= histories / 100 * F::MONITORED, "too few judged by a monitor: {monitored} of {histories}");
-    assert!(rejected * 10 >= histories, "too few rejected to mean much: {rejected} of {histories}");
-    assert!((histories - rejected) * 10 >= histories, "too few accepted to mean much: {rejected} of {histories}");
+    assert!(rejected * 10 >= histories, "too few rejected histories: {rejected} of {histories}");
+    assert!((histories - rejected) * 10 >= histories, "too few accepted histories: {rejected} of {histories} rejected");
     assert!(pending * 10 >= histories && optional * 20 >= histories, "pending {pending}, optional {optional}");
 }
 
@@ -161,7 +161,7 @@ fn agree_on<F: Family>(history: &HistoryOf<F>, random: &mut Random, competition:
     let spec = F::spec();
     let brute = Config::new().algorithm(Algorithm::Brute).partition(false);
     let truth = check(&spec, history, &brute).verdict;
-    assert!(!matches!(truth, Verdict::Unknown(_)), "the definition always knows");
+    assert!(!matches!(truth, Verdict::Unknown(_)), "the definition decides every small history");
     for config in configurations(random, competition) {
         let judgment = check(&spec, history, &config);
         if is_refused(&judgment.verdict) {
@@ -189,7 +189,7 @@ fn monitor_agrees<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>) ->
         return false;
     }
     assert_eq!(verdict.name(), truth.name(), "{verdict:?}");
-    // With several keys, the first bad event may be one of a key that another checker judged.
+    // With several keys, the first bad event may belong to a key that another checker judged.
     let spec = F::spec();
     let mut keys = history.operations().iter().map(|operation| spec.key(&operation.op, operation.outcome.result()));
     let first = keys.next();
@@ -216,7 +216,7 @@ fn check_prefix<F: Family>(spec: &F::Spec, history: &HistoryOf<F>, evidence: &Ev
     replay(spec, &prefix, &evidence.prefix).expect("the prefix is linearizable");
 }
 
-/// Judging by key must give the same verdict, place and allowed results.
+/// Asserts that judging by key gives the same verdict, place and allowed results.
 fn partitions_agree<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>, random: &mut Random) {
     let spec = F::spec();
     let algorithm = random.pick(&[Algorithm::Auto, Algorithm::JustInTimeGraph, Algorithm::Linear]).clone();
@@ -228,7 +228,7 @@ fn partitions_agree<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>, 
             replay(&spec, history, &witness.order).expect("a merged witness can be replayed");
         }
         (Verdict::Rejected(whole), Verdict::Rejected(evidence)) => {
-            // The open operations are not compared, because they are those of the part.
+            // The open operations are not compared, because the evidence contains only the open operations of its key.
             let told = |evidence: &Evidence<Ret<F>>| (evidence.refused, evidence.event, evidence.allowed.clone());
             assert_eq!(told(evidence), told(whole), "{config:?}");
         }
@@ -411,7 +411,7 @@ mod monitored {
                 use super::*;
                 $(
                     #[test]
-                    #[ignore = "a million histories: a command of its own"]
+                    #[ignore = "a soak: judges a million histories"]
                     fn $name() {
                         super::super::soak::soak::<families::$family>();
                     }
@@ -442,15 +442,16 @@ mod monitored {
     }
 }
 
-/// Specifications that break their promises: rules that rely on a promise must then fail, and be detected.
+/// Specifications that break their promises: rules that rely on a broken promise must lead to wrong verdicts, and the
+/// comparison must detect them.
 mod broken {
     use super::{AssertUnwindSafe, Family, Registers, agree_on, catch_unwind};
     use crate::families::{Op, Ret, history};
     use trueline::drive::Random;
     use trueline::spec::{Outcomes, Register, RegisterOp, RegisterRet, Spec};
 
-    /// A register that promises for writes what holds for reads, or for reads what holds for writes, or that each value
-    /// is a separate object, or that no read can ever be reached.
+    /// A register with one false promise: that writes observe, that reads overwrite, that each value is a separate
+    /// object, or that no read can ever be reached.
     #[derive(Clone, Copy, PartialEq)]
     enum Lie {
         WritesObserve,
@@ -539,7 +540,7 @@ mod broken {
 mod soak {
     use super::*;
 
-    /// Runs the number of histories of the environment variable for each specification, starting with its seed.
+    /// Judges random histories of a specification. `TRUELINE_SOAK` sets their number.
     pub(super) fn soak<F: Family>() {
         let count = std::env::var("TRUELINE_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(1_000_000);
         agree::<F>(count, 1 << 48);
@@ -549,7 +550,7 @@ mod soak {
         ($($name:ident: $family:ty),* $(,)?) => {
             $(
                 #[test]
-                #[ignore = "a million histories: a command of its own"]
+                #[ignore = "a soak: judges a million histories"]
                 fn $name() {
                     soak::<$family>();
                 }

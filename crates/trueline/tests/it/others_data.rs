@@ -33,8 +33,8 @@ struct Case {
     nil_wildcard: bool,
     format: Format,
     linearizable: bool,
-    /// The number of operations that happened or may have happened, and the number of those that never returned, if the
-    /// list contains them.
+    /// The number of operations that happened or may have happened, and the number of these operations that never
+    /// returned; `None` if the list does not contain these numbers.
     counts: Option<(usize, usize)>,
 }
 
@@ -52,7 +52,7 @@ fn is_linearizable(verdict: &str) -> bool {
     match verdict {
         "linearizable" => true,
         "non-linearizable" => false,
-        other => panic!("{other} is no verdict"),
+        other => panic!("{other} is not a verdict"),
     }
 }
 
@@ -70,11 +70,11 @@ fn cases(data: &Path) -> Vec<Case> {
             "cas-register" => ("cas-register:0", true),
             "multi-register" => ("multi-register:0", true),
             "mutex" => ("mutex", false),
-            other => panic!("no file was of the model {other}"),
+            other => panic!("the model {other} is unknown"),
         };
         let path = data.join("knossos").join(&row[0]);
         let linearizable = is_linearizable(&row[3]);
-        // Columns: operations, ok, fail, info, unclosed.
+        // The columns from 6 on: operations, ok, fail, info, unclosed.
         let number = |column: usize| row[column].parse::<usize>().expect("a number");
         let counts = Some((number(6) - number(8), number(9) + number(10)));
         cases.push(Case { path, spec, nil_wildcard, format: Format::Jepsen, linearizable, counts });
@@ -108,9 +108,10 @@ fn all_files_are_read() {
     for (case, history) in &histories {
         let name = case.path.display();
         assert_eq!(*history, read(&case.path, case.format), "{name} is of the format that is detected");
-        // For Porcupine's files no counts are given, but every event is a line, and only a cas can fail.
+        // The list has no counts for Porcupine's files, but each line of these files is an event,
+        // and only a cas can fail.
         let counts = case.counts.unwrap_or_else(|| {
-            let text = fs::read_to_string(&case.path).expect("it was read before");
+            let text = fs::read_to_string(&case.path).expect("the file was read before");
             let count = |kind: &str| text.lines().filter(|line| line.contains(kind)).count();
             (count(":invoke"), count(":invoke") - count(":ok") - count(":fail"))
         });
@@ -131,7 +132,7 @@ fn all_files_get_their_verdicts() {
             registry::spec(case.spec, options).unwrap_or_else(|error| panic!("{}: {error}", case.spec))
         });
         for name in ALGORITHMS {
-            let algorithm: Algorithm = name.parse().expect("it exists");
+            let algorithm: Algorithm = name.parse().expect("the algorithm exists");
             let config = Config::new().algorithm(algorithm).budget(budget());
             let started = Instant::now();
             let found =

@@ -28,7 +28,7 @@ mod just_in_time_example {
             path: &mut Vec<Step>,
             found: &mut Vec<Vec<Step>>,
         ) {
-            // A linearization point of an open operation...
+            // The next step is the linearization point of an open operation...
             let open = history.operations().iter().enumerate().filter(|(_, operation)| {
                 (operation.call_position() as usize) < position
                     && operation.return_position().is_some_and(|ret| ret as usize >= position)
@@ -58,7 +58,7 @@ mod just_in_time_example {
         found
     }
 
-    /// Definition 5: each point is followed by another, or by the return of the same operation.
+    /// Definition 5: each linearization point is followed by another one, or by the return of the same operation.
     fn is_just_in_time(execution: &[Step]) -> bool {
         execution.windows(2).all(|pair| match pair {
             [Step::Point(op), next] => matches!(next, Step::Point(_)) || *next == Step::Event(EventKind::Return, *op),
@@ -78,8 +78,9 @@ mod just_in_time_example {
         assert_eq!(all.len(), 5);
         assert_eq!(all.iter().filter(|execution| is_just_in_time(execution)).count(), 2);
 
-        // The search finds only these two: a queue that refuses the dequeue after them makes it try all. Each path is
-        // the root, the first point and the second point; the first path has one point at each return.
+        // The search finds only these two executions: a dequeue that the queue refuses afterward makes the search try
+        // all of them. Each path is the root, the first point and the second point; the first path has one point at
+        // each return.
         let mut builder = History::builder();
         builder.call(1, QueueOp::Enqueue(1)).unwrap();
         builder.call(2, QueueOp::Enqueue(2)).unwrap();
@@ -204,10 +205,10 @@ mod horn_and_kroening {
     fn example_5_h1_is_linearizable_as_h2() {
         let history = h1();
         replay(&Set::new(), &history, &[OpId(1), OpId(0), OpId(2)]).expect("H2 is a linearization");
-        assert!(replay(&Set::new(), &history, &[OpId(0), OpId(1), OpId(2)]).is_err(), "H3 is none");
+        assert!(replay(&Set::new(), &history, &[OpId(0), OpId(1), OpId(2)]).is_err(), "H3 is not");
         for (algorithm, _) in trueline::judge::ALGORITHMS.iter().filter(|(one, _)| *one != Algorithm::QueueLowe) {
             let judgment = check(&Set::new(), &history, &Config::new().algorithm(algorithm.clone()));
-            assert_eq!(judgment.verdict.witness().expect("it is").order, [OpId(1), OpId(0), OpId(2)], "{algorithm}");
+            assert_eq!(judgment.verdict.witness().expect("accepted").order, [OpId(1), OpId(0), OpId(2)], "{algorithm}");
         }
     }
 
@@ -246,7 +247,7 @@ mod horn_and_kroening {
         let early = sequential([(SetOp::Size, SetRet::Size(0)), (SetOp::Contains(1), SetRet::Bool(true))]);
         let judgment = check(&Set::new(), &early, &Config::new());
         assert!(judgment.verdict.is_rejected());
-        assert!(judgment.stats.choice.is_some_and(|choice| choice.contains("without operations that span keys")));
+        assert!(judgment.stats.choice.is_some_and(|choice| choice.contains("ignoring those that span several keys")));
     }
 
     /// An array that is read and written by index, as a map.
@@ -327,7 +328,7 @@ mod horn_and_kroening {
             (HeightOp::Pop, (1, Some('a'))),
         ]);
         assert!(accepted(&Heights { by_height: true }, &history), "each height alone is legal");
-        assert!(!accepted(&Heights { by_height: false }, &history), "the whole is not");
+        assert!(!accepted(&Heights { by_height: false }, &history), "the whole history is not");
     }
 
     #[test]
@@ -359,5 +360,5 @@ fn a_read_before_its_write_is_refused() {
     builder.call(1, RegisterOp::Write(1)).unwrap();
     builder.ret(1, RegisterRet::Done).unwrap();
     let judgment = check(&Register::new(0), &builder.finish(), &Config::new());
-    assert_eq!(judgment.verdict.evidence().expect("too early").allowed, [RegisterRet::Value(0)]);
+    assert_eq!(judgment.verdict.evidence().expect("the read is refused").allowed, [RegisterRet::Value(0)]);
 }

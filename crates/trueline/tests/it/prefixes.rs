@@ -15,8 +15,8 @@ use trueline::verdict::{Evidence, Verdict};
 /// The number of histories of each object.
 const RUNS: u64 = 48;
 
-/// Simulates a sequential object that fails once, in its second half: an operation has no effect, and returns the
-/// result that it should have, or should have had a few operations ago.
+/// Simulates a sequential object that fails once, in the second half of the history: an operation has no effect, and
+/// returns the correct result, or the result that would have been correct a few operations earlier.
 fn faulty<S: Spec>(
     spec: &S,
     shape: &Simulation,
@@ -24,7 +24,7 @@ fn faulty<S: Spec>(
     call: impl FnMut(&mut Random, ProcessId) -> S::Op,
 ) -> History<S::Op, S::Ret> {
     let mut fault = Some(shape.operations / 2 + random.below(shape.operations / 4));
-    // If all operations have the same result, there is no wrong one: after a while, an effect is lost instead.
+    // If all operations have the same result, no result is wrong: after a while, an effect is lost instead.
     let stale_until = if random.chance(1, 2) { shape.operations * 4 / 5 } else { 0 };
     let mut recent = vec![spec.initial()];
     let mut effects = 0;
@@ -71,9 +71,9 @@ fn check_evidence<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, evidence:
     let ids: Vec<OpId> =
         (0..).map(OpId).zip(before.operations()).filter(|(_, one)| in_part(one)).map(|(id, _)| id).collect();
     let part = before.project(|_, operation| in_part(operation));
-    let number = |id: &OpId| u32::try_from(ids.binary_search(id).expect("it is of the part")).expect("few");
+    let number = |id: &OpId| u32::try_from(ids.binary_search(id).expect("the operation is in the part")).expect("few");
     let order: Vec<OpId> = prefix.iter().map(|id| OpId(number(id))).collect();
-    replay(spec, &part, &order).expect("all that returned before is in the prefix, in an order that is possible");
+    replay(spec, &part, &order).expect("the prefix is a linearization of the part before the event");
 
     let mut states = vec![spec.initial()];
     for id in prefix {
@@ -87,17 +87,18 @@ fn check_evidence<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, evidence:
     let Operation { op, outcome, .. } = &history[*refused];
     let possible: HashSet<S::Ret> =
         states.iter().flat_map(|state| spec.step(state, op, None)).map(|(result, _)| result).collect();
-    let recorded = outcome.result().expect("it has returned");
-    assert!(!possible.contains(recorded), "behind the prefix, {op:?} could have returned {recorded:?}");
+    let recorded = outcome.result().expect("the operation has returned");
+    assert!(!possible.contains(recorded), "after the prefix, {op:?} could have returned {recorded:?}");
     let allowed: HashSet<S::Ret> = allowed.iter().cloned().collect();
-    assert!(possible.is_subset(&allowed), "{possible:?} in {allowed:?}");
+    assert!(possible.is_subset(&allowed), "{possible:?} is not within {allowed:?}");
     prefix.len()
 }
 
 fn prefixes_are_legal<S: Spec, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     spec: &S,
     algorithm: &Algorithm,
-    // The number of operations in 1,000 that never return; 0 if monitors cannot tell what these may have done.
+    // The number of operations in 1,000 that never return; 0 if monitors do not support such
+    // operations.
     crashes: u32,
     calls: impl Fn() -> C,
 ) {

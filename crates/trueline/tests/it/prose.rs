@@ -21,7 +21,8 @@ struct Orders<'a, S: Spec> {
     members: &'a [Member],
     /// For each operation of the whole history, its number in the core.
     numbers: BTreeMap<OpId, usize>,
-    /// All legal orders that contain all completed operations, in any order of their calls.
+    /// All legal orders that contain all completed operations, regardless of the times of their
+    /// calls.
     orders: Vec<Vec<usize>>,
 }
 
@@ -37,7 +38,7 @@ impl<'a, S: Spec> Orders<'a, S> {
         matches!(self.history.operations()[op].outcome, Outcome::Returned(_))
     }
 
-    /// Returns the states after an operation, from any of these.
+    /// Returns the states after an operation, from any of these states.
     fn step(&self, states: &[S::State], op: usize) -> Vec<S::State> {
         let operation = &self.history.operations()[op];
         let known = operation.outcome.result();
@@ -105,7 +106,7 @@ impl<'a, S: Spec> Orders<'a, S> {
                         is_said = true;
                         assert!(self.keeps(order, step.claim), "{step:?} is wrong in {order:?}");
                     }
-                    assert!(is_said, "nothing is said by {step:?}");
+                    assert!(is_said, "no sentence is about {step:?}");
                     self.follow(claims, given);
                 }
             }
@@ -148,7 +149,7 @@ impl<'a, S: Spec> Orders<'a, S> {
                 assert!(self.is_completed(op) && self.returned_before(self.number(*first), op));
                 let mut puts = BTreeSet::from([*first]);
                 for Before { first, second } in pairs {
-                    assert!(puts.insert(*first), "each has one of its own");
+                    assert!(puts.insert(*first), "no value is used twice");
                     assert!(self.returned_before(self.number(*first), self.number(*second)));
                 }
                 self.visit(&mut Vec::new(), &self.spec.initial(), op, &mut |state| {
@@ -204,7 +205,7 @@ impl<'a, S: Spec> Orders<'a, S> {
             }
             assert!(self.may_be_next(&before, op));
             let there = states.iter().find(|state| self.spec.describe_state(state) == place.state);
-            let there = there.expect("it leads to that state");
+            let there = there.expect("the place leads to that state");
             let mut results: Vec<S::Ret> = Vec::new();
             for (result, _) in self.spec.step(there, &self.history.operations()[op].op, None) {
                 if !results.contains(&result) {
@@ -224,15 +225,16 @@ impl<'a, S: Spec> Orders<'a, S> {
         self.visit(&mut done.to_vec(), &state, op, &mut |state| {
             let text = self.spec.describe_state(state);
             if !places.contains_key(&text) {
-                assert!(self.step(std::slice::from_ref(state), op).is_empty(), "a place is not told: {text}");
+                assert!(self.step(std::slice::from_ref(state), op).is_empty(), "the argument omits a place: {text}");
                 silent.insert(text);
             }
         });
         assert_eq!(silent.len(), none.more, "{silent:?} {none:?}");
     }
 
-    /// Returns whether all operations that returned before this one was called are done, and none that was called after
-    /// its return. The return counts even if it is forgotten.
+    /// Returns whether `op` may be next in real time: all operations that returned before the call
+    /// of `op` are done, and no operation that was called after the return of `op`. The return
+    /// counts even if it is forgotten.
     fn may_be_next(&self, done: &[usize], op: usize) -> bool {
         let is_late = |other: &usize| self.members[op].events.1.is_some_and(|ret| ret < self.members[*other].events.0);
         !done.iter().any(is_late)
@@ -282,7 +284,7 @@ struct Tally {
     rejected: u32,
     specific: u32,
     checked: u32,
-    /// For each kind of claim, by the name of its reason, how many there were.
+    /// The number of claims of each kind, by the name of their reason.
     claims: BTreeMap<String, u32>,
 }
 
@@ -345,7 +347,7 @@ fn check_words<Op, Ret>(history: &History<Op, Ret>, core: &Core<Op, Ret>, argume
     }
     // The states of the core's history are not those of the object if other calls may have changed the object.
     let last = core.members.iter().filter(|member| matches!(member.role, Role::Completed));
-    let last = last.filter_map(|member| member.events.1).max().expect("one is refused");
+    let last = last.filter_map(|member| member.events.1).max().expect("one member is refused");
     let is_over = |operation: &Operation<Op, Ret>| {
         let returned = |first| operation.return_position().is_some_and(|ret| ret < history[first].call_position());
         core.begins_behind.is_some_and(returned)
@@ -417,7 +419,7 @@ macro_rules! families {
             let mut out = String::new();
             $(explanations::<families::$family>(&mut out);)*
             let path = std::env::var("TRUELINE_EXPLAINED").unwrap_or_else(|_| "explained.md".to_owned());
-            std::fs::write(path, out).expect("it can be written");
+            std::fs::write(path, out).expect("the file can be written");
         }
     };
 }
@@ -466,7 +468,7 @@ fn explanations<F: Family>(out: &mut String) {
         let Some(core) = shrink::judge(&spec, &history, &Limits::new()) else { continue };
         let Some(argument) = argument::of_core(&spec, &core) else { continue };
         if core.history.len() < 3 && seed % 5 != 0 {
-            // There are many of these.
+            // There are many such small cores, so most of them are skipped.
             continue;
         }
         let shape = match &argument.proof.end {
@@ -583,8 +585,8 @@ mod containers {
             let nothing = QueueRet::Value(None);
             intervals.push(Interval::returned(1000, QueueOp::Dequeue, 5, time(length) + 3, nothing));
             let history = from_intervals(intervals).expect("each process calls once");
-            let core = shrink::judge(&Queues::spec(), &history, &Limits::new()).expect("it was never empty");
-            let argument = argument::of_core(&Queues::spec(), &core).expect("it is explained, however long it is");
+            let core = shrink::judge(&Queues::spec(), &history, &Limits::new()).expect("the queue was never empty");
+            let argument = argument::of_core(&Queues::spec(), &core).expect("chains of any length are explained");
             let End::NeverEmpty { pairs, .. } = &argument.proof.end else { panic!("{argument:?}") };
             assert_eq!(pairs.len() + 1, usize::from(length));
             let sentences = tell::<Queues>(&history, &core, &argument);

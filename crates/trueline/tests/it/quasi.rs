@@ -90,10 +90,10 @@ fn overlapping<S: Spec>(calls: Vec<Call<S>>, random: &mut Random, processes: u32
     loop {
         let may_call = calls.peek().is_some() && !idle.is_empty();
         if may_call && (open.is_empty() || random.chance(1, 2)) {
-            let (op, result) = calls.next().expect("there is one");
+            let (op, result) = calls.next().expect("a call remains");
             let process = idle.swap_remove(random.below(u32::try_from(idle.len()).expect("few")) as usize);
             threads[process as usize].push(op.clone());
-            builder.call(process, op).expect("it is idle");
+            builder.call(process, op).expect("the process is idle");
             open.push((process, result));
         } else if open.is_empty() {
             break;
@@ -101,7 +101,7 @@ fn overlapping<S: Spec>(calls: Vec<Call<S>>, random: &mut Random, processes: u32
             let at = random.below(u32::try_from(open.len()).expect("few")) as usize;
             let (process, result) = open.swap_remove(at);
             if !may_pend || !random.chance(1, 12) {
-                builder.ret(process, result).expect("it has called");
+                builder.ret(process, result).expect("the process has called");
                 idle.push(process);
             }
         }
@@ -198,7 +198,7 @@ impl<S: Spec> Container<S> {
         assert_eq!(search.verdict.name(), name, "search, {}", says());
         assert_eq!(enumerate.verdict.name(), name, "enumerate, {}", says());
         match (more(&search.verdict), more(&brute.verdict)) {
-            // The work for this result is limited, and the definition needs more of it.
+            // The search for a sufficient factor is limited, and the definition reaches the limit earlier.
             (Some(MoreFactor::By(by)), Some(MoreFactor::MoreThan(less))) => assert!(by > less, "{}", says()),
             (Some(MoreFactor::Never), Some(MoreFactor::MoreThan(_))) => {}
             (search, brute) => assert_eq!(search, brute, "{}", says()),
@@ -209,7 +209,7 @@ impl<S: Spec> Container<S> {
 }
 
 fn more<Ret>(verdict: &Verdict<Ret>) -> Option<MoreFactor> {
-    verdict.evidence().map(|evidence| evidence.quasi.as_ref().expect("it is about quasi linearizability").more)
+    verdict.evidence().map(|evidence| evidence.quasi.as_ref().expect("evidence of quasi linearizability").more)
 }
 
 /// The numbers of verdicts.
@@ -315,12 +315,12 @@ fn checkers_agree_as_a_program() {
     as_a_program(&PRIORITY_QUEUE);
 }
 
-/// Returns consecutive numbers, so there is only one legal order. The checker has to find a sequentialization that is
-/// near it.
+/// Operations return consecutive numbers, so there is only one legal order. The checker has to find a sequentialization
+/// that is near this order.
 struct Tickets;
 
 impl Spec for Tickets {
-    /// The class.
+    /// The class of the operation.
     type Op = u8;
     type Ret = u32;
     type State = u32;
@@ -430,8 +430,8 @@ fn rules_for_queues_change_nothing() {
 fn sequential<Op: Clone + Debug, Ret: Clone + Debug>(calls: &[(Op, Ret)]) -> History<Op, Ret> {
     let mut builder = History::builder();
     for (op, ret) in calls {
-        builder.call(0, op.clone()).expect("it is idle");
-        builder.ret(0, ret.clone()).expect("it has called");
+        builder.call(0, op.clone()).expect("the process is idle");
+        builder.ret(0, ret.clone()).expect("the process has called");
     }
     builder.finish()
 }
@@ -488,12 +488,12 @@ fn the_semantics_differ_for_a_stack() {
     // Pushes 1 to 4, then pops 1, 4, 3, 2: by class, this is accepted even with 0.
     let mut builder = History::builder();
     for value in 1..=4 {
-        builder.call(0, StackOp::Push(value)).expect("it is idle");
-        builder.ret(0, StackRet::Done).expect("it has called");
+        builder.call(0, StackOp::Push(value)).expect("the process is idle");
+        builder.ret(0, StackRet::Done).expect("the process has called");
     }
     for value in [1, 4, 3, 2] {
-        builder.call(0, StackOp::Pop).expect("it is idle");
-        builder.ret(0, StackRet::Value(Some(value))).expect("it has called");
+        builder.call(0, StackOp::Pop).expect("the process is idle");
+        builder.ret(0, StackRet::Value(Some(value))).expect("the process has called");
     }
     let history = builder.finish();
     let factors = |factor| {
@@ -519,9 +519,9 @@ fn the_semantics_differ_for_a_stack() {
 #[test]
 fn operations_that_never_return_are_extended_or_refused() {
     let mut builder = History::builder();
-    builder.call(0, QueueOp::Enqueue(1)).expect("it is idle");
-    builder.call(1, QueueOp::Dequeue).expect("it is idle");
-    builder.ret(1, QueueRet::Value(Some(1))).expect("it has called");
+    builder.call(0, QueueOp::Enqueue(1)).expect("the process is idle");
+    builder.call(1, QueueOp::Dequeue).expect("the process is idle");
+    builder.ret(1, QueueRet::Value(Some(1))).expect("the process has called");
     let history = builder.finish();
     assert!(accepts(&history, &Semantics::whole_domain(0)));
     let refusing = Semantics::whole_domain(0).pending(Pending::Refuse);
@@ -534,19 +534,19 @@ fn objects_are_judged_one_by_one() {
     let mut builder = History::builder();
     for (object, value) in [("a", 1), ("b", 2), ("a", 3), ("b", 4)] {
         let object = builder.object(object);
-        builder.call_on(object, 0, QueueOp::Enqueue(value)).expect("it is idle");
-        builder.ret(0, QueueRet::Done).expect("it has called");
+        builder.call_on(object, 0, QueueOp::Enqueue(value)).expect("the process is idle");
+        builder.ret(0, QueueRet::Done).expect("the process has called");
     }
     for (object, value) in [("b", 4), ("a", 1), ("a", 3), ("b", 2)] {
         let object = builder.object(object);
-        builder.call_on(object, 0, QueueOp::Dequeue).expect("it is idle");
-        builder.ret(0, QueueRet::Value(Some(value))).expect("it has called");
+        builder.call_on(object, 0, QueueOp::Dequeue).expect("the process is idle");
+        builder.ret(0, QueueRet::Value(Some(value))).expect("the process has called");
     }
     let history = builder.finish();
     assert!(!accepts(&history, &Semantics::by_class(queue_factors(0, 0))));
     let semantics = Semantics::by_class(queue_factors(0, 1));
     let judgment = check(&Queue::new(), &history, &semantics, QuasiAlgorithm::Auto, &Budget::unlimited());
-    let witness = judgment.verdict.witness().expect("two change places");
+    let witness = judgment.verdict.witness().expect("two operations change places");
     assert_eq!(witness.order, (0..8).map(OpId).collect::<Vec<_>>());
     assert_eq!(witness.permuted, [0, 5, 2, 6, 1, 7, 3, 4].map(OpId));
     assert_eq!(judgment.stats.criterion.as_deref(), Some("quasi linearizable by class (enqueue 0, dequeue 1)"));
@@ -587,7 +587,7 @@ fn permutations_are_those_that_nothing_is_far_off_in() {
         for k in 0..=6 {
             let made: Vec<Vec<usize>> = Permutations::new(m, u32::try_from(k).expect("small")).collect();
             let distinct: BTreeSet<Vec<usize>> = made.iter().cloned().collect();
-            assert_eq!(distinct.len(), made.len(), "none is made twice");
+            assert_eq!(distinct.len(), made.len(), "no permutation is generated twice");
             let expected: BTreeSet<Vec<usize>> =
                 all_permutations(m).into_iter().filter(|one| is_within(one, k)).collect();
             assert_eq!(distinct, expected, "of {m} by {k}");
@@ -624,7 +624,7 @@ fn a_permutation_near_as_a_whole_is_near_in_every_class() {
             let mut sorted = of_class.clone();
             sorted.sort_unstable();
             let within = |(at, event): (usize, &usize)| {
-                sorted.iter().position(|other| other == event).expect("it is there").abs_diff(at) <= off
+                sorted.iter().position(|other| other == event).expect("a permutation").abs_diff(at) <= off
             };
             assert!(of_class.iter().enumerate().all(within), "{one:?}, class {class:b}");
         }
@@ -729,7 +729,7 @@ fn printed_sequentializations(history: Vec<(usize, bool)>) -> HashSet<Vec<usize>
             continue;
         };
         let (first, second) = (one[at].0, one[at + 1].0);
-        // Each of the two is moved to the front of the part that is not serial yet.
+        // Moves each of the two operations to the front of the part that is not serial yet.
         for goes_first in [first, second] {
             let mut next: Vec<(usize, bool)> = one[..at].to_vec();
             next.extend([(goes_first, false), (goes_first, true)]);
@@ -743,24 +743,24 @@ fn printed_sequentializations(history: Vec<(usize, bool)>) -> HashSet<Vec<usize>
 #[test]
 fn algorithm_1_as_printed_misses_sequentializations_of_three_overlapping_calls() {
     let (call, ret) = (|op| (op, false), |op| (op, true));
-    // Two calls: both orders.
+    // With two calls, both orders are found.
     assert_eq!(printed_sequentializations(vec![call(0), call(1), ret(0), ret(1)]).len(), 2);
-    // Three: the third is never first.
+    // With three calls, the third is never first.
     let three = vec![call(0), call(1), call(2), ret(0), ret(1), ret(2)];
     let made = printed_sequentializations(three);
     assert_eq!(made.len(), 4);
     assert!(made.iter().all(|order| order[0] != 2));
-    // So this linearizable history is rejected, in which 2 is enqueued first. Our algorithm finds all six orders.
+    // So the printed algorithm rejects this linearizable history, in which 2 is enqueued first. Ours finds all orders.
     let mut builder = History::builder();
     for value in 0..3 {
-        builder.call(u32::from(value), QueueOp::Enqueue(value)).expect("it is idle");
+        builder.call(u32::from(value), QueueOp::Enqueue(value)).expect("the process is idle");
     }
     for value in 0..3_u8 {
-        builder.ret(u32::from(value), QueueRet::Done).expect("it has called");
+        builder.ret(u32::from(value), QueueRet::Done).expect("the process has called");
     }
     for value in [2, 0, 1] {
-        builder.call(0, QueueOp::Dequeue).expect("it is idle");
-        builder.ret(0, QueueRet::Value(Some(value))).expect("it has called");
+        builder.call(0, QueueOp::Dequeue).expect("the process is idle");
+        builder.ret(0, QueueRet::Value(Some(value))).expect("the process has called");
     }
     let history = builder.finish();
     assert!(accepts(&history, &Semantics::whole_domain(0)));
@@ -779,15 +779,15 @@ fn permutations_are_counted_as_the_paper_counts_them() {
     let mut builder = History::builder();
     for at in 0..2 {
         for (process, calls) in (0..).zip(&threads) {
-            builder.call(process, calls[at].0.clone()).expect("it is idle");
+            builder.call(process, calls[at].0.clone()).expect("the process is idle");
         }
         for (process, calls) in (0..).zip(&threads) {
-            builder.ret(process, calls[at].1.clone()).expect("it has called");
+            builder.ret(process, calls[at].1.clone()).expect("the process has called");
         }
     }
     for (op, ret) in [4, 4, 4, 4].map(dequeue) {
-        builder.call(2, op).expect("it is idle");
-        builder.ret(2, ret).expect("it has called");
+        builder.call(2, op).expect("the process is idle");
+        builder.ret(2, ret).expect("the process has called");
     }
     let history = builder.finish();
     let program = threads.map(|calls| calls.map(|(op, _)| op).to_vec());
@@ -840,7 +840,7 @@ fn what_is_not_drained_may_be_right_for_either_alone() {
     assert!(!displaced(&early) && by_definition(&early));
 }
 
-/// Returns whether a queue of the values `0..m` may return these of them in this order.
+/// Returns whether a queue into which the values from 0 on were enqueued may return all of them in this order.
 fn gives_out<S: Spec<Op = QueueOp<usize>, Ret = QueueRet<usize>>>(spec: &S, removed: &[usize]) -> bool {
     let mut states = vec![spec.initial()];
     let mut step = |op, ret| {

@@ -14,13 +14,14 @@ type Store = History<KvOp<char>, KvRet>;
 fn puts_that_never_return_are_part_of_plans() {
     let mut builder = Builder::new();
     let mut put = |process: u32, text: &str, get: &[&str]| {
-        builder.call(process, KvOp::Put('k', text.into())).expect("no open call");
+        builder.call(process, KvOp::Put('k', text.into())).expect("the process has no open call");
         for text in get {
-            builder.call(0, KvOp::Get('k')).expect("no open call");
-            builder.ret(0, KvRet::Value((*text).into())).expect("an open call");
+            builder.call(0, KvOp::Get('k')).expect("the process has no open call");
+            builder.ret(0, KvRet::Value((*text).into())).expect("the process has an open call");
         }
     };
-    // Two equal operations, one of which is called later, with another operation between them.
+    // The history has two equal operations; one is called later, with another operation between
+    // them.
     put(1, "a", &[]);
     put(2, "b", &["a"]);
     put(3, "a", &["b", "a"]);
@@ -69,7 +70,7 @@ fn busy_log(operations: u32, processes: u32, seed: u64) -> History<LogOp<u32>, L
             if random.chance(1, 2) { LogOp::Append(values) } else { LogOp::Read }
         },
         |_, op| {
-            let (result, next) = log.step(&state, op, None).pop().expect("never blocked");
+            let (result, next) = log.step(&state, op, None).pop().expect("a log never blocks");
             state = next;
             Some(result)
         },

@@ -21,7 +21,7 @@ fn is_rejected<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> bool {
     match check(spec, history, &Config::new().algorithm(Algorithm::Brute).partition(false)).verdict {
         Verdict::Accepted(_) => false,
         Verdict::Rejected(_) => true,
-        Verdict::Unknown(limit) => panic!("the definition always knows: {limit}"),
+        Verdict::Unknown(limit) => panic!("the definition did not decide: {limit}"),
     }
 }
 
@@ -58,11 +58,11 @@ fn without<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, gone: &[Subject]
     };
     let stays = history.project(|_, operation| left(&operation.op, operation.outcome.result()).is_some());
     let restricted = stays.try_map(|operation| {
-        let (op, result) = left(&operation.op, operation.outcome.result()).expect("it stays");
+        let (op, result) = left(&operation.op, operation.outcome.result()).expect("the operation is kept");
         let outcome = match &operation.outcome {
             Outcome::Pending => Outcome::Pending,
-            Outcome::Returned(_) => Outcome::Returned(result.expect("what has a result keeps one")),
-            Outcome::Optional(_) => Outcome::Optional(result.expect("what has a result keeps one")),
+            Outcome::Returned(_) => Outcome::Returned(result.expect("an operation with a result keeps one")),
+            Outcome::Optional(_) => Outcome::Optional(result.expect("an operation with a result keeps one")),
         };
         Ok::<_, std::convert::Infallible>((op, outcome))
     });
@@ -104,7 +104,7 @@ fn ids<Op, Ret>(history: &History<Op, Ret>) -> impl Iterator<Item = OpId> + use<
     (0..u32::try_from(history.len()).expect("small")).map(OpId)
 }
 
-/// Runs `test` on `count` histories, and prints which one it fails on.
+/// Runs `test` on `count` histories, and prints the history on which `test` fails.
 fn for_each_history<F: Family>(count: u32, seed: u64, mut test: impl FnMut(&HistoryOf<F>, &mut Random)) {
     for seed in seed..seed + u64::from(count) {
         let mut random = Random::new(seed);
@@ -130,7 +130,7 @@ fn cores_are_evidence_and_minimal<F: Family>(count: u32, seed: u64) {
             Some(evidence) if random.chance(1, 2) => Some(shrink::core(&spec, history, evidence, &Limits::new())),
             _ => shrink::judge(&spec, history, &Limits::new()),
         };
-        assert_eq!(core.is_some(), truth.is_rejected(), "shrinking finds out by itself what is rejected");
+        assert_eq!(core.is_some(), truth.is_rejected(), "shrinking determines by itself what is rejected");
         let Some(core) = core else { return };
         check_members(history, &core);
         assert!(core.confirmed && is_rejected(&spec, &core.history), "a core is rejected: {core:?}");
@@ -141,7 +141,7 @@ fn cores_are_evidence_and_minimal<F: Family>(count: u32, seed: u64) {
         calls += core.oracle_calls;
     });
     println!("{}: {rejected} of {count} rejected; {told} operations told, {calls} calls", F::NAME);
-    assert!(rejected * 10 >= count, "too few rejected to mean much: {rejected} of {count}");
+    assert!(rejected * 10 >= count, "too few rejected histories: {rejected} of {count}");
 }
 
 /// Asserts that the members of a core are correctly described.
@@ -246,11 +246,12 @@ fn steps_are_sound<F: Family>(count: u32, seed: u64) {
         }
     });
     println!("{}: {steps} steps from {accepted} of {count} histories", F::NAME);
-    assert!(accepted * 10 >= count && steps > accepted, "too few to mean much: {accepted} of {count}, {steps} steps");
+    assert!(accepted * 10 >= count && steps > accepted, "too few accepted: {accepted} of {count}, {steps} steps");
 }
 
-/// Without time for a single judgment, the failing prefix remains, and no operation is known to be needed. The same
-/// holds if shrinking was canceled, but then the remaining history is judged as it is.
+/// Without time for a single judgment, the failing prefix remains, and no operation is known to be
+/// needed. The failing prefix also remains if shrinking was canceled, but then it is judged without
+/// further steps.
 #[test]
 fn without_time_the_failing_prefix_is_left() {
     let spec = Queues::spec();
@@ -275,7 +276,7 @@ fn without_time_the_failing_prefix_is_left() {
     assert!(rejected > 50, "{rejected}");
 }
 
-/// Histories for each specification in the normal test run, for each of the two tests.
+/// The number of histories for each specification in the normal test run, for each of the two tests.
 const COUNT: u32 = 8_000;
 
 macro_rules! shrinks {
@@ -345,7 +346,8 @@ shrinks! {
     semaphore: Semaphores, 25;
 }
 
-/// Specifications that break their promises: steps that rely on a promise must then fail, and be detected.
+/// Specifications that break their promises: steps that rely on a broken promise must lead to wrong cores, and the
+/// comparison must detect them.
 mod broken {
     use super::*;
     use trueline::spec::{Outcomes, Set, SetOp, SetRet};

@@ -1,4 +1,5 @@
-//! Tests of shrinking the programs of failing runs: the smallest program fails, and its report says how.
+//! Tests of shrinking the programs of failing runs: the smallest program fails, and the report
+//! shows how.
 
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
@@ -11,7 +12,7 @@ use trueline::drive::unique;
 use trueline::primitives::{AtomicU64, Mutex, Ordering::SeqCst, spin_hint};
 use trueline::test::{Against, Exploration, Failure, FailureKind, Modeled, Outcome, Shared, Smallest, Test, call};
 
-/// A time limit that no test reaches: each ends when there is nothing left to try.
+/// A time limit that no test reaches: each test ends when it has tried everything.
 const LONG: Duration = Duration::from_secs(86_400);
 
 #[track_caller]
@@ -24,7 +25,7 @@ fn failure(outcome: Outcome) -> Failure {
 #[track_caller]
 fn minimal(outcome: Outcome) -> (Failure, Smallest) {
     let failure = failure(outcome);
-    let smallest = failure.smallest.clone().expect("it was made smaller");
+    let smallest = failure.smallest.clone().expect("the program was shrunk");
     assert!(smallest.is_minimal, "{failure}");
     assert!(smallest.calls <= smallest.of_calls);
     (failure, smallest)
@@ -79,7 +80,7 @@ fn two_pops_of_one_value_are_three_calls() {
     }
 }
 
-/// All programs with one call less are correct, and the token repeats the same run.
+/// No program with one call fewer fails, and the token repeats the same run.
 #[test]
 fn what_is_left_is_exact_and_made_again() {
     let (failure, smallest) =
@@ -87,7 +88,7 @@ fn what_is_left_is_exact_and_made_again() {
     assert_eq!(smallest.of_calls, 8);
     let again = self::failure(stack().replay(&failure.token.to_string()).outcome());
     assert_eq!(again.history, failure.history);
-    assert!(again.smallest.is_none(), "a run that was asked for is made as it is");
+    assert!(again.smallest.is_none(), "a run that was requested is not shrunk");
     let only = |program: &str| {
         let exhaustive = Exploration::new().search(Search::Exhaustive);
         stack().only(program).explore(exhaustive).time(LONG).outcome()
@@ -120,8 +121,7 @@ fn it_is_compared_with_itself() {
     assert_eq!((failure.kind, smallest.calls), (FailureKind::NotSerial, 3), "{}", smallest.program);
 }
 
-/// The first two threads to arrive wait for each other, so that it does not depend on luck what they do at the same
-/// time.
+/// The first two threads to arrive wait for each other, so that their next steps certainly overlap.
 #[derive(Default)]
 struct Meeting(AtomicU64);
 
@@ -168,7 +168,7 @@ fn threads_that_wait_for_each_other_are_two_calls() {
         minimal(test().calls(4).seed(1).explore(Exploration::new()).time(LONG).shrink_for(LONG).outcome());
     assert!(matches!(failure.kind, FailureKind::Stuck(_)), "{failure}");
     assert!(["forth | back", "back | forth"].contains(&&*smallest.program), "{failure}");
-    // Also on real threads, where a run is stuck if no thread has made progress for a while.
+    // The locks also deadlock on real threads, where a run is stuck if no thread has made progress for a while.
     let test = trueline::test(Locks::default)
         .model(())
         .operation("forth", (), |locks, ()| locks.forth(), |(), ()| ())
@@ -178,7 +178,7 @@ fn threads_that_wait_for_each_other_are_two_calls() {
     let test = test.watchdog(Duration::from_millis(20)).calls(8).threads(2).runs(1);
     let stuck = self::failure(test.shrink_for(LONG).outcome());
     assert!(matches!(stuck.kind, FailureKind::Stuck(_)), "{stuck}");
-    let smallest = stuck.smallest.clone().expect("it is stuck again");
+    let smallest = stuck.smallest.clone().expect("the program is stuck again");
     assert!(smallest.calls < smallest.of_calls, "{stuck}");
 }
 
@@ -208,7 +208,7 @@ fn panics_are_seen_again_and_do_not_escape() {
     let (failure, smallest) = minimal(explored.shrink_for(LONG).outcome());
     assert!(matches!(failure.kind, FailureKind::Panicked { .. }), "{failure}");
     assert_eq!(smallest.program, "enter | enter");
-    // Also on real threads: the first two threads are inside at the same time.
+    // The operation also panics on real threads: the first two threads are inside at the same time.
     let met = trueline::test(Fragile::default)
         .model(())
         .operation(
@@ -227,7 +227,7 @@ fn panics_are_seen_again_and_do_not_escape() {
         .forgetful();
     let failure = self::failure(met.calls(10).threads(3).runs(1).shrink_for(LONG).outcome());
     assert!(matches!(failure.kind, FailureKind::Panicked { .. }), "{failure}");
-    let smallest = failure.smallest.clone().expect("it panics again");
+    let smallest = failure.smallest.clone().expect("the program panics again");
     assert!(smallest.calls < smallest.of_calls, "{failure}");
 }
 
@@ -332,7 +332,7 @@ fn draw_together() -> Met {
 fn what_real_threads_did_is_made_smaller_and_seen_again() {
     let draw = draw_together;
     let failure = failure(draw().threads(4).calls(12).chaos(4).runs(1).shrink_for(LONG).outcome());
-    let smallest = failure.smallest.clone().expect("it fails again");
+    let smallest = failure.smallest.clone().expect("the program fails again");
     assert!(smallest.calls < smallest.of_calls && smallest.of_calls == 48, "{failure}");
     assert!(smallest.failed > 0 && smallest.failed <= smallest.runs, "{failure}");
     assert!(failure.history.len() <= smallest.calls, "{failure}");
@@ -350,11 +350,11 @@ fn what_real_threads_did_is_made_smaller_and_seen_again() {
 fn what_real_threads_did_is_explored() {
     let draw = draw_together;
     let test = || draw().threads(4).calls(20).chaos(4).runs(1).shrink_by_exploring();
-    // The time limit is not reached: shrinking ends when there is nothing left to try.
+    // The time limit is not reached: shrinking ends when it has tried everything.
     let (failure, smallest) = minimal(test().shrink_for(Duration::MAX).outcome());
     assert_eq!((smallest.program.as_str(), smallest.of_calls), ("draw | draw", 80), "{failure}");
     assert!(smallest.first.scheduled.is_none() && !failure.steps.is_empty(), "{failure}");
-    let kept = failure.regression_test().expect("it is small");
+    let kept = failure.regression_test().expect("the program is small");
     assert!(kept.contains(".explore(trueline::test::Exploration::new().preemptions(2))"), "{kept}");
     let again = draw().only(&smallest.program).explore(Exploration::new().preemptions(2)).outcome();
     assert_eq!(self::failure(again).history.len(), 2);
@@ -392,7 +392,7 @@ fn what_a_worker_relies_on_is_not_left_out() {
         let failure = failure(outcome);
         assert!(matches!(failure.kind, FailureKind::Panicked { .. }), "{failure}");
         assert!(failure.smallest.is_none(), "{failure}");
-        let remark = "the program was not shrunk, because a smaller one might fail for another reason";
+        let remark = "the program was not shrunk, because a smaller program might fail for another reason";
         assert!(failure.report().contains(remark), "{failure}");
     }
 }
@@ -422,7 +422,7 @@ fn without_time_nothing_is_made_smaller() {
 }
 
 #[test]
-#[ignore = "a soak: what it takes is a matter of the machine"]
+#[ignore = "a soak: its duration depends on the machine"]
 fn soak_time_is_kept() {
     for time in [Duration::from_millis(300), Duration::from_secs(2)] {
         if let Some(smallest) = shrunk_for(time) {
@@ -474,7 +474,7 @@ mod run {
             pub(super) const TEST: fn() = run_again;
         }
         let failure = failure(your_test().runs(1).shrink_for(LONG).outcome());
-        let Smallest { program, chaos, .. } = failure.smallest.as_ref().expect("it fails again");
+        let Smallest { program, chaos, .. } = failure.smallest.as_ref().expect("the program fails again");
         let runs = failure.smallest.as_ref().map(Smallest::enough_runs);
         let text = include_str!("../regression/run.rs")
             .replace("draw | draw", program)
@@ -492,7 +492,7 @@ fn a_program_that_calls_something_else_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "a program calls `push` with \"x\", which it does not take")]
+#[should_panic(expected = "a program calls `push` with \"x\", which is not a valid argument of this operation")]
 fn a_program_with_other_arguments_is_refused() {
     stack().only("push \"x\"").run();
 }

@@ -15,7 +15,7 @@ enum QueueOp {
     Pop,
 }
 
-/// A queue with room for this many: a push waits while it is full, and a pop while it is empty.
+/// A queue with room for this many values: a push waits while the queue is full, and a pop waits while it is empty.
 struct Blocking(usize);
 
 impl Spec for Blocking {
@@ -66,7 +66,7 @@ impl Queue {
     fn pop(&self) -> u32 {
         let mut values = self.changed.wait_while(self.values.lock(), |values| values.is_empty());
         self.changed.notify_all();
-        values.pop_front().expect("it is not empty")
+        values.pop_front().expect("the queue is not empty")
     }
 }
 
@@ -82,13 +82,13 @@ fn blocking_queue(room: usize) -> Test<Queue, Shared<Queue>, OwnSpec<Blocking>> 
 #[test]
 fn a_partial_specification_judges_what_waits() {
     let right = blocking_queue(2).into_plan().forgetful().seed(1).runs(100).run();
-    assert!(right.failure.is_none(), "{}", right.failure.expect("there is one"));
-    // Every program with three pushes and nothing else fails, in any schedule, so the smallest one has these. There is
-    // no time limit: shrinking ends when there is nothing left to try.
+    assert!(right.failure.is_none(), "{}", right.failure.expect("there is a failure"));
+    // Every program with three pushes and nothing else fails, in any schedule, so the smallest program consists of
+    // three pushes. Shrinking has no time limit, and ends when it has tried everything.
     let wrong = blocking_queue(3).into_plan().forgetful().seed(1).runs(1000).shrink_for(Duration::MAX).run();
     let failure = wrong.failure.expect("a third push should have waited");
     assert_eq!(failure.kind, FailureKind::NotLinearizable);
-    let smallest = failure.smallest.as_ref().expect("it was made smaller");
+    let smallest = failure.smallest.as_ref().expect("the program was shrunk");
     assert_eq!((smallest.calls, smallest.program.matches("push").count()), (3, 3), "{}", smallest.program);
     assert!(failure.report().contains("but could not have returned at all then"), "{failure}");
     assert!(failure.report().contains("Push("), "operations are as the specification describes them: {failure}");
@@ -122,7 +122,7 @@ impl Spec for Reluctant {
     }
 }
 
-/// A queue in which every third pop reports that it is empty; a stack if the last value comes first.
+/// A queue in which every third pop reports that the queue is empty. With `is_stack`, a pop takes the last value.
 struct EveryThird {
     values: Mutex<VecDeque<u32>>,
     pops: AtomicU32,
@@ -178,19 +178,19 @@ fn model(is_stack: bool, may_be_reluctant: bool) -> Plan {
 fn several_outcomes_are_allowed() {
     for plan in [own_spec(false), model(false, true)] {
         let outcome = plan.forgetful().seed(1).runs(200).run();
-        assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
+        assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is a failure"));
     }
     let strict = model(false, false).forgetful().seed(1).runs(1000).run();
-    assert!(strict.failure.is_some(), "without the choice it is no queue");
+    assert!(strict.failure.is_some(), "without the choice, it is not a queue");
     for plan in [own_spec(true), model(true, true)] {
-        let failure = plan.forgetful().seed(1).runs(1000).run().failure.expect("it is a stack");
+        let failure = plan.forgetful().seed(1).runs(1000).run().failure.expect("the object is a stack");
         assert!(failure.report().contains("could only have returned"), "{failure}");
     }
 }
 
 #[test]
 fn a_choice_that_waits_blocks() {
-    // If an empty queue has no outcome, a pop waits; in this model, it returns.
+    // In this model, a pop of an empty queue has no outcome, so it should wait. The pop of the object returns.
     let plan = trueline::test(|| EveryThird::new(false))
         .model(VecDeque::new())
         .operation("push", 0..100_u32, |queue, x| queue.push(x), |model, x| model.push_back(x))
@@ -204,7 +204,7 @@ fn a_choice_that_waits_blocks() {
             },
         )
         .into_plan();
-    let failure = plan.only("pop").expect("it is a program").forgetful().runs(1).run().failure.expect("it returned");
+    let failure = plan.only("pop").expect("a program").forgetful().runs(1).run().failure.expect("the pop returned");
     assert!(failure.report().contains("but could not have returned at all then"), "{failure}");
 }
 
@@ -245,7 +245,7 @@ impl Spec for Map {
     }
 }
 
-/// A map that loses this key.
+/// The test of a map that loses this key.
 fn map(forgets: Option<u32>) -> Plan {
     type Object = Mutex<BTreeMap<u32, u32>>;
     trueline::test(Object::default)
@@ -274,10 +274,10 @@ fn map(forgets: Option<u32>) -> Plan {
 #[test]
 fn keys_are_judged_one_by_one() {
     let right = map(None).seed(1).runs(200).run();
-    assert!(right.failure.is_none(), "{}", right.failure.expect("there is one"));
+    assert!(right.failure.is_none(), "{}", right.failure.expect("there is a failure"));
     let program = "put [0,1], put [1,7], put [2,9], get 0, get 1";
-    let plan = map(Some(1)).only(program).expect("it is a program").shrink_for(Duration::ZERO);
-    let failure = plan.runs(1).run().failure.expect("it forgets");
+    let plan = map(Some(1)).only(program).expect("the program is valid").shrink_for(Duration::ZERO);
+    let failure = plan.runs(1).run().failure.expect("the map forgets a key");
     assert!(failure.report().contains(", 3 partitions, "), "{failure}");
     assert!(failure.report().contains("Get(1) of process 0"), "{failure}");
     assert!(failure.report().contains("returned None, but could only have returned Some(7)"), "{failure}");
@@ -286,14 +286,14 @@ fn keys_are_judged_one_by_one() {
 #[test]
 fn a_failing_run_is_made_again_and_drawn() {
     // A single thread behaves the same in each run.
-    let first = map(Some(1)).threads(1).seed(1).runs(1000).run().failure.expect("it forgets");
+    let first = map(Some(1)).threads(1).seed(1).runs(1000).run().failure.expect("the map forgets a key");
     let folder = std::env::temp_dir().join(format!("trueline-own-spec-{}", std::process::id()));
-    let again = map(Some(1)).replay(first.token.clone()).runs(1).pages(&folder).run().failure.expect("again");
+    let again = map(Some(1)).replay(first.token.clone()).runs(1).pages(&folder).run().failure.expect("it fails again");
     assert_eq!(again.token, first.token);
-    let page = again.page.as_ref().expect("it was drawn");
-    let drawn = std::fs::read_to_string(page).expect("it is there");
+    let page = again.page.as_ref().expect("a page was drawn");
+    let drawn = std::fs::read_to_string(page).expect("the page exists");
     assert!(drawn.contains("Get(1)"), "the page has the operations");
-    std::fs::remove_dir_all(&folder).expect("it can be removed");
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
 }
 
 #[cfg(feature = "systematic")]
@@ -335,9 +335,9 @@ fn what_is_explored_may_have_its_own_specification() {
         test.explore(Exploration::new()).into_plan().forgetful()
     };
     let right = plan(true).run();
-    assert!(right.failure.is_none() && right.explored.expect("it was explored").executions > 1);
-    let failure = plan(false).run().failure.expect("two draw the same number");
-    let smallest = failure.smallest.as_ref().expect("it was made smaller");
+    assert!(right.failure.is_none() && right.explored.expect("the plan was explored").executions > 1);
+    let failure = plan(false).run().failure.expect("two calls draw the same number");
+    let smallest = failure.smallest.as_ref().expect("the program was shrunk");
     assert_eq!((smallest.program.as_str(), smallest.is_minimal), ("draw | draw", true));
     let again = plan(false).replay(failure.token.clone()).run();
     assert_eq!(again.failure.expect("the schedule is the same").history, failure.history);

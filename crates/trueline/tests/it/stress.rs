@@ -74,8 +74,8 @@ fn a_lost_update_is_found_and_explained() {
         assert!(report.contains(part), "no {part:?} in\n{report}");
     }
     let saved = failure.saved.as_ref().expect("the folder of the build can be written");
-    let text = std::fs::read_to_string(saved).expect("it was saved");
-    let history = trueline::history::codec::jsonl::read(text.as_bytes()).expect("it can be read");
+    let text = std::fs::read_to_string(saved).expect("the history was saved");
+    let history = trueline::history::codec::jsonl::read(text.as_bytes()).expect("the history can be read");
     assert_eq!(history.len(), failure.history.len());
     // The same program fails again.
     wrong(lost_update().replay(&failure.token.to_string()).time(LONG).outcome());
@@ -125,7 +125,7 @@ fn register(
         .forgetful()
 }
 
-/// There is no false alarm, with any clock.
+/// A correct register causes no false alarm with any clock.
 #[test]
 fn a_sequentially_consistent_register_is_never_wrong() {
     for clock in Clock::ALL {
@@ -170,14 +170,14 @@ fn panics_are_failures() {
         .calls(4)
         .runs(1)
         .outcome();
-    let failure = outcome.failure.expect("it panics");
+    let failure = outcome.failure.expect("the operation panics");
     assert!(matches!(&failure.kind, FailureKind::Panicked { message, .. } if message == "three are enough"));
     assert!(failure.to_string().contains("panicked in thread"), "{failure}");
 }
 
 #[test]
 fn stuck_objects_are_failures_and_the_test_ends() {
-    // One is ended by its primitives, the other can only be abandoned.
+    // The threads of `deadlock` can be ended by their primitives; the threads of `parked` can only be abandoned.
     let both = |first: &primitives::Mutex<()>, second: &primitives::Mutex<()>, meeting: &Meeting| {
         let first = first.lock();
         meeting.meet();
@@ -207,8 +207,8 @@ fn stuck_objects_are_failures_and_the_test_ends() {
         (deadlock.watchdog(watchdog).forgetful().runs(1).outcome(), true),
         (parked.watchdog(watchdog).forgetful().calls(2).threads(2).runs(1).outcome(), false),
     ] {
-        let failure = outcome.failure.expect("it is stuck");
-        // A deadlock of primitives is known at once, if the process has no other threads.
+        let failure = outcome.failure.expect("the run is stuck");
+        // A deadlock of primitives is detected immediately, if the process has no other threads.
         let is_right = |time: Duration| time >= watchdog * 10 || (may_be_known_at_once && time.is_zero());
         assert!(matches!(failure.kind, FailureKind::Stuck(time) if is_right(time)), "{failure}");
         assert!(failure.to_string().contains("never returned"), "{failure}");
@@ -277,7 +277,7 @@ fn handles_roles_and_guards() {
 
 #[test]
 fn programs_are_run_as_they_are_written() {
-    // Fails only if the machine is idle, and only in this program.
+    // A read is wrong only if the sum is 42. Only the last program has this sum.
     let test = || {
         trueline::test(|| AtomicU64::new(0))
             .model(0_u64)
@@ -355,7 +355,7 @@ fn a_program_calls_what_is_there() {
 }
 
 #[test]
-#[should_panic(expected = "a program calls `push` with \"x\", which it does not take")]
+#[should_panic(expected = "a program calls `push` with \"x\", which is not a valid argument of this operation")]
 fn a_program_calls_it_with_what_it_takes() {
     let push = trueline::test(|| ()).model(()).operation("push", 0..3, |_, _| (), |_, _| ());
     push.program([[call("push", "x".to_owned())]]).run();
@@ -399,7 +399,7 @@ fn soak_of_stuck_objects() {
             .forgetful()
             .time(LONG)
             .outcome();
-        let failure = outcome.failure.expect("it fails");
+        let failure = outcome.failure.expect("the test fails");
         assert_eq!(matches!(failure.kind, FailureKind::Panicked { .. }), kind == 2);
     }
 }

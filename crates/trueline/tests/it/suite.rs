@@ -24,7 +24,7 @@ fn every_checker_gives_the_verdict() {
         };
         for (algorithm, _) in ALGORITHMS {
             for partition in [true, false] {
-                let input = File::open(testdata().join(file)).expect("what is listed is there");
+                let input = File::open(testdata().join(file)).expect("a listed file exists");
                 let history = jsonl::read(BufReader::new(input)).unwrap_or_else(|error| panic!("{file}: {error}"));
                 let config = Config::new().algorithm(algorithm.clone()).partition(partition);
                 let spec = registry::spec(spec, Options::new()).unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -43,8 +43,8 @@ fn every_checker_gives_the_verdict() {
     println!("skipped {}:\n{}", refusals.len(), refusals.join("\n"));
     let others = refusals.iter().find(|refusal| !refusal.contains("by monitor") && !refusal.contains("by queue-lowe"));
     assert_eq!(others, None, "only these two refuse anything");
-    assert!(refusals.len() < 2 * 2 * judged * 3 / 4, "too many to mean much: {}", refusals.len());
-    let files = fs::read_dir(testdata()).expect("it is there").filter(|entry| {
+    assert!(refusals.len() < 2 * 2 * judged * 3 / 4, "too many refusals: {}", refusals.len());
+    let files = fs::read_dir(testdata()).expect("the folder exists").filter(|entry| {
         entry.as_ref().is_ok_and(|entry| entry.path().extension().is_some_and(|extension| extension == "jsonl"))
     });
     assert_eq!(judged, files.count(), "every history has a verdict");

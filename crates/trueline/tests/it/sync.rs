@@ -91,7 +91,7 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
             spoil(&mut events, random);
         }
         let history = history(events);
-        // Executions that are open at the cut have synchronized with the results that they have, or have not
+        // Executions that are open at the cut either have synchronized with their recorded results, or have not
         // synchronized.
         if random.chance(1, 4) {
             history.truncate(random.below(history.events().len() as u32 + 1) as usize)
@@ -206,9 +206,9 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
     }
 }
 
-/// Returns the false claims about partners, by the definition. All executions in `needing` must have returned by the
-/// event, and have taken effect with a partner; all possible partners of each of them must be in `partners`, and these
-/// must be fewer.
+/// Returns a false claim about partners, by the definition. All executions in `needing` must have returned by the
+/// event, and have taken effect with a partner; all possible partners of each of them must be in `partners`; and there
+/// must be fewer executions in `partners` than in `needing`.
 fn false_partners<S: SyncSpec>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
@@ -387,6 +387,6 @@ fn late_second_steps_are_refused_where_they_matter() {
     builder.call(0, ChannelOp::Send(3)).expect("well formed");
     let history = builder.finish();
     let refused = TwoStep::new(&TimeoutChannel::new()).history(&history, true).expect_err("one or two synchronize");
-    assert!(refused.contains("can depend on when they returned"));
+    assert!(refused.contains("may depend on when they returned"));
     assert!(TwoStep::new(&TimeoutChannel::new()).history(&history, false).is_ok());
 }

@@ -23,11 +23,11 @@ enum Instruction {
     Lock(usize),
     TryLock(usize),
     Unlock(usize),
-    /// With the lock of this number held, waits to be notified while its value is not this one.
+    /// With the lock of this number held, waits to be notified while the value of the lock is not this one.
     Wait(usize, u64),
     /// With the lock of this number held, waits once, with a time limit.
     WaitForAWhile(usize),
-    /// With the lock of this number held, sets its value.
+    /// With the lock of this number held, sets the value of the lock.
     Set(usize, u64),
     NotifyOne(usize),
     NotifyAll(usize),
@@ -182,11 +182,11 @@ fn histories(program: &Program, settings: &Settings) -> (BTreeSet<String>, Repor
         program,
         settings,
         Arc::new(move |execution| {
-            assert!(collected.lock().expect("nobody panics").insert(canonical(execution)), "each is judged once");
+            assert!(collected.lock().expect("not poisoned").insert(canonical(execution)), "each is judged once");
             true
         }),
     );
-    let histories = std::mem::take(&mut *seen.lock().expect("nobody panics"));
+    let histories = std::mem::take(&mut *seen.lock().expect("not poisoned"));
     assert_eq!(histories.len() as u64, report.histories);
     (histories, report)
 }
@@ -320,7 +320,7 @@ fn without_preemptions_there_are_the_serial_executions_of_what_does_not_wait() {
         assert!(more.is_superset(&known));
         known = more;
     }
-    assert_eq!(known, histories(&program, &settings(Search::Exhaustive)).0, "seven are more than there can be");
+    assert_eq!(known, histories(&program, &settings(Search::Exhaustive)).0, "seven preemptions are enough");
 }
 
 #[test]
@@ -332,7 +332,8 @@ fn it_ends_when_it_is_told_to() {
         settings.stop = Some(Arc::new(move || asked.fetch_add(1, SeqCst) >= most));
         let (_, report) = histories(&program, &settings);
         assert_eq!(report.executions, most);
-        // After all 252 executions, it still has to look for another one to know that they are complete.
+        // After all 252 executions, the exploration must look for another one to find that it is
+        // complete.
         assert!(!report.is_complete || most == 252, "{most}: {report:?}");
     }
 }
@@ -435,16 +436,17 @@ fn a_timed_wait_ends_in_either_way_and_is_never_stuck() {
         let collected = Arc::clone(&seen);
         let judge = move |execution: &Execution| {
             assert_eq!(execution.ended, Ended::Complete);
-            collected.lock().expect("nobody panics").insert(read(execution)[0][0]);
+            collected.lock().expect("not poisoned").insert(read(execution)[0][0]);
             true
         };
         explore(&program(threads), &settings(Search::Exhaustive), Arc::new(judge));
-        let seen = seen.lock().expect("nobody panics");
+        let seen = seen.lock().expect("not poisoned");
         seen.iter().copied().collect::<Vec<_>>()
     };
-    // It is notified, or its time limit expires before that, or in between. No thread notifies before there is a value.
+    // The wait ends by a notification (1), or its time limit expires before the value is set (10) or after that (11).
+    // The other thread sets the value before it notifies, so a notification with the value 0 is impossible.
     assert_eq!(seen(&[waits.clone(), fills]), [1, 10, 11]);
-    assert_eq!(seen(&[waits]), [10], "nobody is there to notify");
+    assert_eq!(seen(&[waits]), [10], "no thread notifies");
 }
 
 #[test]
@@ -471,7 +473,7 @@ fn random_searches_find_what_there_is() {
         let (got, report) = histories(&lost, &random);
         assert!(got.is_subset(&expected) && got.len() * 4 > expected.len() * 3, "{} of {}", got.len(), expected.len());
         assert!(!report.is_complete);
-        assert_eq!(histories(&lost, &random).0, got, "the seed says what is drawn");
+        assert_eq!(histories(&lost, &random).0, got, "the seed determines the schedules");
     }
 }
 
@@ -485,7 +487,7 @@ fn executions_at_random_add_a_tenth_to_a_search_and_change_nothing_else() {
         mixed.random_one_in = 10;
         let (got, report) = histories(&program, &mixed);
         assert!(report.is_complete && got.is_superset(&all), "{search:?}");
-        assert!(got == all || matches!(search, Search::Preemptions(_)), "{search:?}: all there are were known");
+        assert!(got == all || matches!(search, Search::Preemptions(_)), "{search:?}: all were known before");
         assert_eq!(report.executions, alone.executions + alone.executions / 9, "{search:?}");
     }
 }
@@ -497,14 +499,14 @@ fn a_schedule_is_made_again_with_all_its_steps() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let collected = Arc::clone(&seen);
     let judge = Arc::new(move |execution: &Execution| {
-        collected.lock().expect("nobody panics").push(execution.clone());
+        collected.lock().expect("not poisoned").push(execution.clone());
         true
     });
     explore(&program, &settings(Search::Exhaustive), judge);
-    let seen = seen.lock().expect("nobody panics");
+    let seen = seen.lock().expect("not poisoned");
     assert!(seen.len() > 10);
     for execution in &*seen {
-        let again = replay(&program, &Settings::default(), &execution.schedule.to_string().parse().expect("it is one"));
+        let again = replay(&program, &Settings::default(), &execution.schedule.to_string().parse().expect("valid"));
         assert_eq!(canonical(&again), canonical(execution));
         assert_eq!(again.schedule, execution.schedule);
         assert_eq!(again.preemptions, execution.preemptions);
@@ -548,11 +550,11 @@ fn panics_are_told_and_do_not_end_the_exploration() {
         &program,
         &settings,
         Arc::new(move |execution| {
-            collected.lock().expect("nobody panics").insert(format!("{:?}", execution.ended));
+            collected.lock().expect("not poisoned").insert(format!("{:?}", execution.ended));
             false
         }),
     );
-    let ends: Vec<_> = ends.lock().expect("nobody panics").iter().cloned().collect();
+    let ends: Vec<_> = ends.lock().expect("not poisoned").iter().cloned().collect();
     let panicked = |thread| format!("{:?}", Ended::Panicked { thread, message: "the second".to_owned() });
     assert_eq!(ends, [panicked(0), panicked(1)], "{report:?}");
 }
@@ -614,7 +616,7 @@ mod tests_with_types {
     fn one_test_serves_both_engines() {
         assert!(tickets(true).explore(Exploration::new()).seed(1).outcome().failure.is_none());
         assert!(tickets(true).runs(50).outcome().failure.is_none());
-        let failure = tickets(false).explore(Exploration::new()).seed(1).outcome().failure.expect("it is wrong");
+        let failure = tickets(false).explore(Exploration::new()).seed(1).outcome().failure.expect("it is faulty");
         assert_eq!(failure.kind, FailureKind::NotLinearizable);
         let text = failure.to_string();
         for expected in
@@ -625,12 +627,12 @@ mod tests_with_types {
         let token = failure.token.to_string();
         let again = tickets(false).replay(&token).outcome();
         assert_eq!(again.runs, 1);
-        assert_eq!(again.failure.expect("it is the same").history.events().len(), failure.history.events().len());
-        assert!(tickets(true).replay(&token).outcome().failure.is_none(), "what was corrected is right");
+        assert_eq!(again.failure.expect("it fails again").history.events().len(), failure.history.events().len());
+        assert!(tickets(true).replay(&token).outcome().failure.is_none(), "the corrected object does not fail");
     }
 
-    /// Whenever the exploration is canceled, no correct history is rejected, even if only some serial histories are
-    /// known.
+    /// A canceled exploration rejects no correct history, even if it has found only some of the
+    /// serial histories.
     #[test]
     fn a_cancelled_exploration_says_nothing_wrong() {
         use trueline::judge::CancelToken;
@@ -660,7 +662,7 @@ mod tests_with_types {
                 .into_plan();
             let outcome = plan.cancelled_by(token.clone()).run();
             assert!(outcome.failure.is_none(), "cancelled at call {most}: {:?}", outcome.failure);
-            (token.is_cancelled(), outcome.explored.expect("it was explored"))
+            (token.is_cancelled(), outcome.explored.expect("the plan was explored"))
         };
         for against in [Against::Itself, Against::Specification] {
             let (_, whole) = explore(u64::MAX, against.clone());
@@ -689,12 +691,12 @@ mod tests_with_types {
                 .outcome()
         };
         let outcome = around(true);
-        let explored = outcome.explored.expect("it was explored");
+        let explored = outcome.explored.expect("the plan was explored");
         assert!(outcome.failure.is_none() && explored.is_complete, "{explored:?}");
-        // One before the other, or at the same time with either result.
+        // One call precedes the other, or they overlap, with either result.
         assert_eq!((explored.programs, explored.histories), (1, 4));
-        let failure = around(false).failure.expect("it is wrong");
-        let last = failure.history.operations().last().expect("there are some");
+        let failure = around(false).failure.expect("the object is faulty");
+        let last = failure.history.operations().last().expect("the history is not empty");
         assert_eq!((failure.history.len(), last.outcome.result()), (5, Some(&Value::Int(3))), "one was lost");
     }
 
@@ -722,12 +724,13 @@ mod tests_with_types {
                 .outcome()
         };
         assert!(unspecified(true).failure.is_none());
-        assert_eq!(unspecified(false).failure.expect("it is wrong").kind, FailureKind::NotSerial);
+        assert_eq!(unspecified(false).failure.expect("the object is faulty").kind, FailureKind::NotSerial);
     }
 
     #[test]
     fn what_waits_alone_may_wait_among_others() {
-        // A gate that can be passed only if it was opened before; the faulty one also if it is opened meanwhile.
+        // A gate that can be passed only if it was opened before. The faulty gate can also be passed if it is opened
+        // meanwhile.
         let gate = |is_right: bool| {
             trueline::test(|| AtomicU64::new(0))
                 .model(())
@@ -749,9 +752,9 @@ mod tests_with_types {
                 .outcome()
         };
         let outcome = gate(true);
-        assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
+        assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is a failure"));
         assert_eq!(outcome.explored.and_then(|explored| explored.serial), Some(2), "alone, the first is stuck");
-        assert_eq!(gate(false).failure.expect("one at a time, it is never passed").kind, FailureKind::NotSerial);
+        assert_eq!(gate(false).failure.expect("serially, the gate is never passed").kind, FailureKind::NotSerial);
     }
 
     #[test]
@@ -768,7 +771,7 @@ mod tests_with_types {
         let explored = |size: &str| {
             let outcome = stack().explore(Exploration::new().calls(size.parse().expect("a size"))).outcome();
             assert!(outcome.failure.is_none());
-            outcome.explored.expect("it was explored")
+            outcome.explored.expect("the plan was explored")
         };
         let small = explored("1*1+4");
         assert!(small.is_complete && small.programs == 3, "{small:?}");
@@ -778,7 +781,7 @@ mod tests_with_types {
     #[test]
     fn reports_are_the_same_each_time() {
         let report = || {
-            let failure = tickets(false).explore(Exploration::new()).seed(3).outcome().failure.expect("it is wrong");
+            let failure = tickets(false).explore(Exploration::new()).seed(3).outcome().failure.expect("it is faulty");
             let report = failure.report().to_owned();
             // All lines but the first, which contains the time.
             report.lines().skip(1).filter(|line| !line.contains("rejected (")).map(str::to_owned).collect::<Vec<_>>()
@@ -787,7 +790,7 @@ mod tests_with_types {
     }
 }
 
-/// The calls of the main task end, too, and it does not make the same choice again and again.
+/// The calls of the main task also end, and the main task does not repeat the same choice forever.
 #[test]
 fn the_main_task_comes_to_an_end() {
     use trueline::test::{Exploration, call};
@@ -803,9 +806,10 @@ fn the_main_task_comes_to_an_end() {
             .outcome()
     };
     let outcome = drawn(3);
-    assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
-    // No choice is 4 of 4. Whether that is a fault or bad luck cannot be decided.
+    assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is a failure"));
+    // `choose(4)` never returns 4, so the loop does not end. The exploration cannot decide whether that is a fault or
+    // bad luck.
     let outcome = drawn(4);
-    assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
-    assert!(!outcome.explored.expect("it was explored").is_complete);
+    assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is a failure"));
+    assert!(!outcome.explored.expect("the plan was explored").is_complete);
 }

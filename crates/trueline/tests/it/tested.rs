@@ -1,4 +1,4 @@
-//! A test that tests nothing must not pass.
+//! Tests that a test of an object does not pass if it tests nothing.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -46,7 +46,7 @@ fn threads_that_are_lost_are_no_runs() {
 #[test]
 fn few_runs_are_enough_if_the_test_says_so() {
     let outcome = counter().runs(3).outcome();
-    assert_eq!((outcome.runs, outcome.too_little), (3, vec![]), "no more were asked for");
+    assert_eq!((outcome.runs, outcome.too_little), (3, vec![]), "no more runs were requested");
     let too_slow = || {
         let slow = counter().operation("sleep", (), |_, ()| std::thread::sleep(Duration::from_millis(700)), |_, ()| ());
         slow.weight(1000).calls(2).watchdog(Duration::from_secs(60)).time(Duration::from_millis(1))
@@ -94,7 +94,7 @@ fn one_result_throughout_is_worth_a_word() {
         .outcome();
     assert_eq!(outcome.too_little, vec![]);
     let [warning] = &outcome.warnings[..] else { panic!("{:?}", outcome.warnings) };
-    assert!(warning.starts_with("`is full` returned false all "), "{warning}");
+    assert!(warning.starts_with("`is full` returned false in all "), "{warning}");
 }
 
 #[cfg(feature = "systematic")]
@@ -173,12 +173,12 @@ mod explored {
                 .shrink_for(Duration::ZERO)
                 .outcome()
         };
-        // Choices drawn from a seed are lucky soon; among all choices, some never are.
+        // With choices drawn from a seed, a lucky one comes soon; if all choices are explored, some are never lucky.
         let outcome = explored(true, Exploration::new());
         assert!(outcome.failure.is_none() && outcome.undecided == 0, "{outcome:?}");
         let outcome = explored(true, Exploration::new().search(Search::Unreduced));
         assert!(outcome.failure.is_none() && outcome.undecided > 0, "{outcome:?}");
-        let failure = explored(false, Exploration::new()).failure.expect("it has no end");
+        let failure = explored(false, Exploration::new()).failure.expect("the loop has no end");
         assert_eq!(failure.kind, FailureKind::Diverged(300));
     }
 
@@ -247,7 +247,7 @@ mod explored {
         .shrink_for(Duration::from_millis(100))
         .outcome()
         .failure
-        .expect("it fails")
+        .expect("the test fails")
     }
 
     #[test]

@@ -75,13 +75,13 @@ fn seen<O: Send + Sync + 'static>(
             Ended::Panicked { message, .. } => format!("panicked: {message}"),
             ended => format!("{ended:?}"),
         };
-        noted.lock().expect("no panics").insert(format!("{ended} {}", results.join(" ")));
+        noted.lock().expect("not poisoned").insert(format!("{ended} {}", results.join(" ")));
         true
     };
     let mut settings = Settings::default();
     (settings.search, settings.most_steps) = (search, 2000);
     let report = explore(&program, &settings, Arc::new(judge));
-    let all = all.lock().expect("no panics").clone();
+    let all = all.lock().expect("not poisoned").clone();
     (all, report)
 }
 
@@ -114,17 +114,17 @@ fn atomics_and_locks_are_interrupted() {
         &["Complete 0:0 1:0", "Complete 0:0 1:1", "Complete 0:1 1:0"],
     );
     let count: Operation<Mutex<u64>> = |number| {
-        let mut guard = number.lock().expect("no panics");
+        let mut guard = number.lock().expect("not poisoned");
         *guard += 1;
         *guard
     };
     expect(&all(|| Mutex::new(0), &[count], &[&[0], &[0]]), &["Complete 0:1 1:2", "Complete 0:2 1:1"]);
     let (write, read): (Operation<RwLock<u64>>, Operation<RwLock<u64>>) = (
         |number| {
-            *number.write().expect("no panics") += 1;
+            *number.write().expect("not poisoned") += 1;
             0
         },
-        |number| *number.read().expect("no panics"),
+        |number| *number.read().expect("not poisoned"),
     );
     expect(&all(|| RwLock::new(0), &[write, read], &[&[0], &[1]]), &["Complete 0:0 1:0", "Complete 0:0 1:1"]);
 }
@@ -133,13 +133,13 @@ fn atomics_and_locks_are_interrupted() {
 fn deadlocks_are_found_and_left_behind() {
     type Pair = (Mutex<()>, Mutex<()>);
     let forth: Operation<Pair> = |(one, other)| {
-        let _one = one.lock().expect("no panics");
-        let _other = other.lock().expect("no panics");
+        let _one = one.lock().expect("not poisoned");
+        let _other = other.lock().expect("not poisoned");
         0
     };
     let back: Operation<Pair> = |(one, other)| {
-        let _other = other.lock().expect("no panics");
-        let _one = one.lock().expect("no panics");
+        let _other = other.lock().expect("not poisoned");
+        let _one = one.lock().expect("not poisoned");
         0
     };
     expect(
@@ -153,21 +153,21 @@ type Gate = (Mutex<bool>, Condvar, AtomicBool);
 #[test]
 fn notifications_are_not_lost_unless_they_are() {
     let wait: Operation<Gate> = |(open, changed, _)| {
-        let mut guard = open.lock().expect("no panics");
+        let mut guard = open.lock().expect("not poisoned");
         while !*guard {
-            guard = changed.wait(guard).expect("no panics");
+            guard = changed.wait(guard).expect("not poisoned");
         }
         1
     };
     let open: Operation<Gate> = |(open, changed, _)| {
-        *open.lock().expect("no panics") = true;
+        *open.lock().expect("not poisoned") = true;
         changed.notify_one();
         0
     };
     // Checks the condition before it has the lock.
     let wait_late: Operation<Gate> = |(lock, changed, open)| {
         if !open.load(SeqCst) {
-            drop(changed.wait(lock.lock().expect("no panics")));
+            drop(changed.wait(lock.lock().expect("not poisoned")));
         }
         1
     };
@@ -180,7 +180,7 @@ fn notifications_are_not_lost_unless_they_are() {
     expect(&all(make, &[wait, open], &[&[0], &[1]]), &["Complete 0:1 1:0"]);
     expect(&all(make, &[wait_late, open_bare], &[&[0], &[1]]), &["Complete 0:1 1:0", "Stuck 0:? 1:0"]);
     let timed: Operation<Gate> = |(lock, changed, _)| {
-        let guard = lock.lock().expect("no panics");
+        let guard = lock.lock().expect("not poisoned");
         let (guard, _) = changed.wait_timeout_while(guard, Duration::from_secs(9), |open| !*open).expect("no panics");
         u64::from(*guard)
     };
@@ -220,7 +220,7 @@ fn statics_begin_anew() {
     expect(&all(|| (), &[of_cell], &[&[0], &[0]]), &["Complete 0:0 1:1", "Complete 0:1 1:0"]);
     expect(&all(|| (), &[of_lazy], &[&[0], &[0]]), &["Complete 0:7 1:8", "Complete 0:8 1:7"]);
     expect(&all(|| (), &[pointer], &[&[0], &[0]]), &["Complete 0:0 1:1", "Complete 0:1 1:0"]);
-    assert_eq!(COUNT.load(SeqCst), 5, "and end so");
+    assert_eq!(COUNT.load(SeqCst), 5, "statics have their initial values after the exploration");
     assert!(CELL.get().is_none());
 }
 
@@ -230,7 +230,7 @@ fn threads_are_tasks() {
         let theirs = Arc::clone(word);
         let thread = thread::spawn(move || theirs.fetch_add(1, SeqCst));
         let mine = word.fetch_add(10, SeqCst);
-        mine * 100 + thread.join().expect("it does not panic")
+        mine * 100 + thread.join().expect("the thread does not panic")
     };
     expect(&all(Arc::default, &[join], &[&[0]]), &["Complete 0:10", "Complete 0:100"]);
     let scoped: Operation<AtomicU64> = |word| {
@@ -253,7 +253,7 @@ fn threads_are_tasks() {
 fn parked_threads_are_unparked() {
     type Parked = (OnceLock<thread::Thread>, AtomicBool);
     let park: Operation<Parked> = |(parked, flag)| {
-        parked.set(thread::current()).expect("it is the only one");
+        parked.set(thread::current()).expect("only one thread parks");
         while !flag.load(SeqCst) {
             thread::park();
         }
@@ -295,7 +295,7 @@ fn thread_locals_are_those_of_the_task() {
     // The thread locals of a thread are dropped when it ends, before it is joined.
     let leave: Operation<Arc<AtomicU64>> = |dropped| {
         let theirs = Arc::clone(dropped);
-        thread::spawn(move || NOISY.set(Some(Noisy(Cell::new(3), Some(theirs))))).join().expect("it does not panic");
+        thread::spawn(move || NOISY.set(Some(Noisy(Cell::new(3), Some(theirs))))).join().expect("no thread panics");
         dropped.load(SeqCst)
     };
     expect(&all(Arc::default, &[leave], &[&[0]]), &["Complete 0:3"]);
@@ -304,8 +304,8 @@ fn thread_locals_are_those_of_the_task() {
 #[test]
 fn messages_arrive() {
     type Ends = (Mutex<mpsc::Sender<u64>>, Mutex<mpsc::Receiver<u64>>);
-    let send: Operation<Ends> = |(sender, _)| u64::from(sender.lock().expect("no panics").send(4).is_err());
-    let receive: Operation<Ends> = |(_, receiver)| receiver.lock().expect("no panics").recv().unwrap_or(99);
+    let send: Operation<Ends> = |(sender, _)| u64::from(sender.lock().expect("not poisoned").send(4).is_err());
+    let receive: Operation<Ends> = |(_, receiver)| receiver.lock().expect("not poisoned").recv().unwrap_or(99);
     let make = || {
         let (sender, receiver) = mpsc::channel();
         (Mutex::new(sender), Mutex::new(receiver))
@@ -314,7 +314,7 @@ fn messages_arrive() {
     expect(&all(make, &[send, receive], &[&[0], &[1, 1]]), &["Stuck 0:0 1:4 1:?"]);
 }
 
-/// Adds the numbers that it is sent, on a separate thread.
+/// Adds the numbers that are sent to it, on a separate thread.
 struct Adder {
     sender: Option<Mutex<mpsc::Sender<u64>>>,
     sum: Arc<(Mutex<u64>, Condvar)>,
@@ -328,13 +328,13 @@ impl Adder {
         let sum = Arc::<(Mutex<u64>, Condvar)>::default();
         let theirs = Arc::clone(&sum);
         let worker = thread::spawn(move || {
-            ready.send(()).expect("it is waited for");
+            ready.send(()).expect("the creator waits for this");
             for number in receiver {
-                *theirs.0.lock().expect("no panics") += number;
+                *theirs.0.lock().expect("not poisoned") += number;
                 theirs.1.notify_all();
             }
         });
-        is_ready.recv().expect("the thread says so");
+        is_ready.recv().expect("the thread reports that it is ready");
         Self { sender: Some(Mutex::new(sender)), sum, worker: Some(worker) }
     }
 }
@@ -342,7 +342,7 @@ impl Adder {
 impl Drop for Adder {
     fn drop(&mut self) {
         self.sender = None;
-        self.worker.take().map(thread::JoinHandle::join).expect("it is there").expect("it does not panic");
+        self.worker.take().map(thread::JoinHandle::join).expect("the worker is running").expect("no thread panics");
     }
 }
 
@@ -351,8 +351,8 @@ fn objects_may_have_threads_of_their_own() {
     let add: Operation<Adder> =
         |adder| adder.sender.as_ref().map_or(9, |sender| u64::from(sender.lock().expect("no panics").send(2).is_err()));
     let wait: Operation<Adder> = |adder| {
-        let sum = adder.sum.1.wait_while(adder.sum.0.lock().expect("no panics"), |sum| *sum == 0);
-        *sum.expect("no panics")
+        let sum = adder.sum.1.wait_while(adder.sum.0.lock().expect("not poisoned"), |sum| *sum == 0);
+        *sum.expect("not poisoned")
     };
     let (seen_all, report) = seen(Adder::new, &[add, wait], &[&[0], &[1]], Search::Preemptions(2));
     expect(&seen_all, &["Complete 0:0 1:2"]);
@@ -386,10 +386,10 @@ fn loops_that_back_off_wait() {
             (0..1 << step).for_each(|_| spin_loop());
             step = (step + 1).min(6);
         }
-        values.lock().expect("no panics").pop_front().unwrap_or(99)
+        values.lock().expect("not poisoned").pop_front().unwrap_or(99)
     };
     let hand: Operation<Handed> = |(ready, values)| {
-        values.lock().expect("no panics").push_back(8);
+        values.lock().expect("not poisoned").push_back(8);
         ready.store(true, SeqCst);
         0
     };

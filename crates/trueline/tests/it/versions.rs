@@ -39,7 +39,7 @@ fn intervals(dice: &mut Dice, shape: &Shape) -> Vec<Interval<Record, Value>> {
         let (f, value): (&str, Value) = match dice.below(3) {
             0 => ("write", dice.below(shape.values).into()),
             1 => {
-                // Most of them succeed.
+                // Most compare-and-swaps succeed.
                 let old = if dice.one_in(4) { dice.below(shape.values) } else { state };
                 ("cas", [old, dice.below(shape.values)].into_iter().map(Value::Int).collect())
             }
@@ -76,11 +76,11 @@ fn intervals(dice: &mut Dice, shape: &Shape) -> Vec<Interval<Record, Value>> {
 }
 
 fn judged(history: &RawHistory, config: Config) -> Judgment<String> {
-    let spec = registry::spec("cas-register:0", Options::new()).expect("there is such a specification");
-    spec.judge(history.clone(), &config).expect("it can be read").judgment().clone()
+    let spec = registry::spec("cas-register:0", Options::new()).expect("the specification exists");
+    spec.judge(history.clone(), &config).expect("the history can be read").judgment().clone()
 }
 
-/// Compares the verdicts with and without hints, half of which are wrong, with the definition.
+/// Compares the verdicts with hints with the definition. Half of the histories may have wrong hints.
 fn compare(runs: u64, seed: u64) {
     let mut dice = Dice(seed);
     let (mut accepted, mut by_versions, mut contradicted) = (0_u32, 0_u32, 0_u32);
@@ -114,16 +114,17 @@ fn compare(runs: u64, seed: u64) {
         );
         accepted += u32::from(hinted.verdict.is_accepted());
         if let Some(versions) = hinted.stats.versions {
-            by_versions += u32::try_from(versions.parts).expect("one");
+            by_versions += u32::try_from(versions.parts).expect("one part at most");
             contradicted += u32::from(versions.contradiction.is_some());
-            // The actual order is an order by versions. It is found if all operations that returned have a version.
+            // The order in which the operations took effect is an order by versions. The judge finds it if all
+            // operations that returned have a version.
             if !is_wrong && are_true && unversioned == u64::MAX {
                 assert_eq!(versions.contradiction, None, "run {run} of seed {seed}:\n{}", shown());
             }
         }
     }
     let runs = u32::try_from(runs).expect("few");
-    assert!(accepted < runs - runs / 50, "too few rejected to mean much: {accepted} of {runs} accepted");
+    assert!(accepted < runs - runs / 50, "too few rejected histories: {accepted} of {runs} accepted");
     for (what, count) in [("accepted", accepted), ("by versions", by_versions), ("contradicted", contradicted)] {
         assert!(count > runs / 10, "{what}: {count} of {runs}");
     }
@@ -140,7 +141,8 @@ fn soak_hints_change_no_verdict() {
     compare(20_000, 2);
 }
 
-/// A history like those of etcd, with one key, many clients and unknown outcomes. Without hints every search gives up.
+/// A history like the histories of etcd, with one key, many clients and unknown outcomes. Without hints, every search
+/// gives up.
 #[test]
 fn a_large_history_is_judged_by_its_versions() {
     let shape = Shape { operations: 20_000, values: 1_000_000, spread: 640, unknown: 20, unversioned: u64::MAX };

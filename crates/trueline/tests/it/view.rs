@@ -35,10 +35,10 @@ fn random_history<Op: Clone, Ret>(
     loop {
         let process = u32::try_from(random.below(u64::from(processes))).expect("few");
         match open[process as usize].take() {
-            Some(op) => drop(builder.ret(process, answer(random, &op)).expect("it has called")),
+            Some(op) => drop(builder.ret(process, answer(random, &op)).expect("the process has called")),
             None if left > 0 => {
                 let op = call(random);
-                builder.call(process, op.clone()).expect("it is free");
+                builder.call(process, op.clone()).expect("the process is idle");
                 open[process as usize] = Some(op);
                 left -= 1;
             }
@@ -119,7 +119,7 @@ fn check_laws(timeline: &Timeline) {
             assert!(first < point.cell && point.cell + digits <= last, "{point:?} is not within {first} to {last}");
             points += 1;
         }
-        assert!(before < Some(point.cell), "points are one behind the other");
+        assert!(before < Some(point.cell), "points are in the order of the linearization");
         before = Some(point.cell);
     }
     assert_eq!(points, places.points.iter().flatten().count());
@@ -178,7 +178,7 @@ fn partners_are_linked() {
     assert!(links > 200 && rejected > 200, "{links} {rejected}");
 }
 
-/// Operations of one process that touch in time have separate lanes.
+/// Operations of one process that touch in time, but do not overlap, share one lane.
 #[test]
 fn ties_of_one_process_need_one_lane() {
     let history = from_intervals([
@@ -200,14 +200,14 @@ fn ties_of_one_process_need_one_lane() {
 fn an_excerpt_has_what_is_near_the_problem() {
     let mut builder = History::builder();
     for value in 0..1_000_u64 {
-        builder.call(0, RegisterOp::Write(value)).expect("free");
-        builder.ret(0, RegisterRet::Done).expect("open");
+        builder.call(0, RegisterOp::Write(value)).expect("the process is idle");
+        builder.ret(0, RegisterRet::Done).expect("the process has called");
     }
-    builder.call(1, RegisterOp::Read).expect("free");
-    builder.ret(1, RegisterRet::Value(3)).expect("open");
+    builder.call(1, RegisterOp::Read).expect("the process is idle");
+    builder.ret(1, RegisterRet::Value(3)).expect("the process has called");
     for value in 0..1_000_u64 {
-        builder.call(0, RegisterOp::Write(value)).expect("free");
-        builder.ret(0, RegisterRet::Done).expect("open");
+        builder.call(0, RegisterOp::Write(value)).expect("the process is idle");
+        builder.ret(0, RegisterRet::Done).expect("the process has called");
     }
     let history = builder.finish();
     let judgment = check(&Register::new(0), &history, &Config::new());
@@ -247,9 +247,9 @@ const HOSTILE: [&str; 12] = [
 fn hostile_texts_stay_text() {
     for text in HOSTILE {
         let mut builder = History::builder();
-        builder.call(0, text.to_owned()).expect("free");
-        builder.ret(0, text.to_owned()).expect("open");
-        builder.call(1, format!("f({text})")).expect("free");
+        builder.call(0, text.to_owned()).expect("the process is idle");
+        builder.ret(0, text.to_owned()).expect("the process has called");
+        builder.call(1, format!("f({text})")).expect("the process is idle");
         let history = builder.finish();
         let mut evidence = trueline::verdict::Evidence::at(OpId(0), 1);
         (evidence.prefix, evidence.open) = (vec![OpId(1)], vec![OpId(1)]);
@@ -262,16 +262,16 @@ fn hostile_texts_stay_text() {
             .with_states(vec![state])
             .with_report(&report);
         let page = html::render(&timeline, &html::Settings::default());
-        // The only elements are those of the template.
+        // The page has no elements except those of the template.
         for (tag, count) in [("<script", 2), ("</script", 2), ("<img", 0), ("<svg", 0), ("<b>", 0), ("<!--", 0)] {
             assert_eq!(page.matches(tag).count(), count, "{tag} with {text:?}");
         }
         assert!(!page.contains(['\u{2028}', '\u{202e}', '\u{2066}', '\u{200b}', '\u{1b}', '\0']), "{text:?}");
         // The data is unchanged.
-        let data = page.split_once(r#"type="application/json">"#).expect("there is data").1;
-        let data = data.split_once("</script>").expect("it ends").0;
+        let data = page.split_once(r#"type="application/json">"#).expect("the page has data").1;
+        let data = data.split_once("</script>").expect("the element ends").0;
         assert!(!data.contains(['<', '>', '&', '\'']), "{data}");
-        let data: serde_json::Value = serde_json::from_str(data).expect("it is JSON");
+        let data: serde_json::Value = serde_json::from_str(data).expect("the data is JSON");
         assert_eq!(data["calls"][0], visible(text));
         assert_eq!((&data["returns"][0], &data["returns"][1]), (&visible(text).into(), &serde_json::Value::Null));
         assert_eq!(data["keys"][0], visible(text));
@@ -303,8 +303,8 @@ fn differences_of_states_add_up() {
     let mut builder = History::builder();
     let mut states = Vec::new();
     for (id, pair) in (0..).zip(texts.windows(2)) {
-        builder.call(0, id).expect("free");
-        builder.ret(0, "ok").expect("open");
+        builder.call(0, id).expect("the process is idle");
+        builder.ret(0, "ok").expect("the process has called");
         states.push(Passed::new(OpId(id), pair[0], pair[1]));
     }
     let timeline = Timeline::new(&builder.finish(), |op: &u32| Label::of(op)).with_states(states);
@@ -326,8 +326,8 @@ fn differences_of_states_add_up() {
     }
 }
 
-/// A page with 100,000 operations is smaller than the history as JSON lines; up to three times as large would be
-/// acceptable.
+/// A page with 100,000 operations is smaller than the history as JSON lines. The test accepts up to
+/// three times the size.
 #[test]
 fn pages_are_small() {
     use std::fmt::Write as _;
@@ -347,7 +347,7 @@ fn pages_are_small() {
     }
     let history = jsonl::read(lines.as_bytes()).expect("well formed");
     let mut compact = Vec::new();
-    jsonl::write_operations(&history, &mut compact).expect("memory");
+    jsonl::write_operations(&history, &mut compact).expect("writing to memory succeeds");
     let mut timeline = Timeline::new(&history, Label::of_record);
     timeline.order = (0..100_000).collect();
     timeline.outcome = Outcome::Accepted;
@@ -362,8 +362,8 @@ fn pages_are_small() {
 fn digests_are_right() {
     let page = html::render(&Timeline::new(&History::<&str, &str>::builder().finish(), Label::of), &Default::default());
     let between = |from: &str, to: &str| {
-        let start = page.rfind(from).expect("it is there") + from.len();
-        &page[start..start + page[start..].find(to).expect("it ends")]
+        let start = page.rfind(from).expect("the element exists") + from.len();
+        &page[start..start + page[start..].find(to).expect("the element ends")]
     };
     for (kind, content) in [("script", between("<script>", "</script>")), ("style", between("<style>", "</style>"))] {
         let digest = base64(&Sha256::digest(content));
@@ -411,13 +411,13 @@ fn terminals_of_any_width() {
 
 /// The failing assertion that [`failing_assertions_are_drawn`] runs in a separate process.
 #[test]
-#[ignore = "it fails, as it should"]
+#[ignore = "fails intentionally; run by `failing_assertions_are_drawn`"]
 fn an_assertion_that_fails() {
     let mut builder = History::builder();
-    builder.call(0, RegisterOp::Write(1)).expect("it is idle");
-    builder.ret(0, RegisterRet::Done).expect("it called");
-    builder.call(1, RegisterOp::Read).expect("it is idle");
-    builder.ret(1, RegisterRet::Value(0)).expect("it called");
+    builder.call(0, RegisterOp::Write(1)).expect("the process is idle");
+    builder.ret(0, RegisterRet::Done).expect("the process has called");
+    builder.call(1, RegisterOp::Read).expect("the process is idle");
+    builder.ret(1, RegisterRet::Value(0)).expect("the process has called");
     trueline::assert_linearizable!(builder.finish(), Register::new(0));
 }
 
@@ -426,14 +426,14 @@ fn an_assertion_that_fails() {
 fn failing_assertions_are_drawn() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages of assertions");
     if folder.exists() {
-        std::fs::remove_dir_all(&folder).expect("ours");
+        std::fs::remove_dir_all(&folder).expect("the pages can be removed");
     }
     let fails = |pages: &std::path::Path| {
-        let output = std::process::Command::new(std::env::current_exe().expect("it runs"))
+        let output = std::process::Command::new(std::env::current_exe().expect("the test program runs"))
             .args(["--exact", "view::an_assertion_that_fails", "--ignored"])
             .env("TRUELINE_PAGES", pages)
             .output()
-            .expect("it runs");
+            .expect("the test program runs");
         assert!(!output.status.success());
         String::from_utf8(output.stdout).expect("text")
     };
@@ -442,9 +442,9 @@ fn failing_assertions_are_drawn() {
     let page = std::path::Path::new(line.trim());
     let name = page.file_name().and_then(|name| name.to_str()).expect("a name");
     assert!(page.starts_with(&folder) && name.starts_with("view__an_assertion_that_fails-view-"), "{line}");
-    let page = std::fs::read_to_string(page).expect("it was written");
+    let page = std::fs::read_to_string(page).expect("the page was written");
     assert!(page.contains("verdict rejected") && page.contains("builder.finish()"), "{page}");
-    assert_eq!(std::fs::read_dir(&folder).expect("it was made").count(), 1);
+    assert_eq!(std::fs::read_dir(&folder).expect("the folder was created").count(), 1);
     // Without a folder, nothing is drawn; if drawing fails, that is reported.
     let said = fails(std::path::Path::new(""));
     assert!(said.contains("could only have returned") && !said.contains("page"), "{said}");
@@ -476,7 +476,7 @@ fn failing_tests_are_drawn() {
     let failure = outcome.failure.expect("an update is lost");
     let path = failure.page.as_ref().expect("the folder can be written");
     assert!(path.starts_with(&folder) && failure.to_string().contains(&path.display().to_string()), "{failure}");
-    let page = std::fs::read_to_string(path).expect("it was written");
+    let page = std::fs::read_to_string(path).expect("the page was written");
     assert!(page.contains("verdict rejected") && page.contains(r#""kinds":["draw"]"#));
-    std::fs::remove_file(path).expect("ours");
+    std::fs::remove_file(path).expect("the pages can be removed");
 }

@@ -1,4 +1,4 @@
-//! A union does not say which of its fields is valid.
+//! A derive for a union, which does not record which of its fields is valid.
 use trueline::history::{Argument, Datum};
 
 #[derive(Datum, Argument)]

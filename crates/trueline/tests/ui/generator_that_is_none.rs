@@ -1,4 +1,4 @@
-//! Arguments that nothing makes.
+//! Arguments that no generator makes.
 use std::sync::Mutex;
 
 fn main() {

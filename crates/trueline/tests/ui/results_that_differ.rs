@@ -1,4 +1,4 @@
-//! The object returns something else than the model.
+//! An operation of the object and of the model return different types.
 use std::sync::Mutex;
 
 fn main() {

@@ -37,17 +37,17 @@ impl Shell {
 
     pub(super) fn run(&mut self, command: &str) -> Said {
         let binary = Path::new(env!("CARGO_BIN_EXE_trueline"));
-        let mut folders = vec![binary.parent().expect("it is in a folder").to_owned()];
+        let mut folders = vec![binary.parent().expect("the binary is in a folder").to_owned()];
         folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         let output = plainly("sh")
             .arg("-c")
             .arg(format!("exec 2>&1\n(exit {})\n{command}\n", self.code))
             .current_dir(&self.scratch.0)
-            .env("PATH", std::env::join_paths(folders).expect("they come from a path"))
+            .env("PATH", std::env::join_paths(folders).expect("the folders come from `PATH`"))
             .env("TMPDIR", self.scratch.0.join("tmp"))
             .output()
-            .expect("there is a shell");
-        self.code = output.status.code().expect("it ended by itself");
+            .expect("a shell is installed");
+        self.code = output.status.code().expect("no signal ended the process");
         let text = String::from_utf8(output.stdout).expect("text");
         // In the tests, histories are saved next to the tests; if trueline is installed, in the folder for temporary
         // files.
@@ -58,8 +58,8 @@ impl Shell {
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("ours");
-    for entry in fs::read_dir(from).expect("it is there") {
-        let entry = entry.expect("it can be read");
+    for entry in fs::read_dir(from).expect("the folder can be read") {
+        let entry = entry.expect("the folder can be read");
         let to = to.join(entry.file_name());
         if entry.path().is_dir() {
             copy(&entry.path(), &to);
@@ -102,7 +102,8 @@ pub(super) fn steps(block: &Block) -> Result<Vec<Step>, String> {
 /// A folder in which failing runs are saved.
 static SAVED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\S+/trueline/").expect("a pattern"));
 
-/// Masks a line: times differ from run to run, source lines from change to change, and random results in every number.
+/// Masks a line: times differ from run to run, line numbers of sources from change to change, and
+/// all numbers of random results.
 fn mask(line: &str, is_chance: bool) -> String {
     static TIME: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"\b\d+(\.\d+)? ?(ns|µs|ms|s|min)\b|(_ns|_bytes)":\d+|time="[\d.]+"#).expect("a pattern")
@@ -131,8 +132,9 @@ pub(super) fn is_same(step: &Step, said: &str) -> bool {
     lines_match(&expected, &said)
 }
 
-/// Compares lines, where `...` stands for any number of lines. As in the matching of globs, it suffices to try again
-/// from the last `...`: what the earlier ones stand for may stay as short as it was.
+/// Compares lines, where `...` stands for any number of lines. As in the matching of globs, it
+/// suffices to try again from the last `...`: every earlier `...` can keep the fewest lines that it
+/// may stand for.
 fn lines_match(expected: &[String], said: &[String]) -> bool {
     let (mut at, mut line, mut last) = (0, 0, None);
     loop {
@@ -195,7 +197,7 @@ fn commands_and_what_they_say() {
         range: 0..0,
         line: 1,
     };
-    let found = steps(&block("$ one \\\n> two\nsaid\n> said\n$ three\n")).expect("they begin with $");
+    let found = steps(&block("$ one \\\n> two\nsaid\n> said\n$ three\n")).expect("the commands begin with `$`");
     let found: Vec<(&str, usize)> = found.iter().map(|step| (step.command.as_str(), step.expected.len())).collect();
     assert_eq!(found, [("one \\\ntwo", 2), ("three", 0)]);
     assert!(steps(&block("said\n$ one\n")).is_err());

@@ -48,7 +48,7 @@ fn follow(page: &Page, link: &str) -> Result<(), String> {
     if anchor.is_empty() {
         return Ok(());
     }
-    let there = Page::read(path.to_str().expect("a plain name"));
+    let there = Page::read(path.to_str().expect("the path is UTF-8"));
     match there.anchors.iter().any(|known| known == anchor) {
         true => Ok(()),
         false => Err(format!("there is no such heading, only {:?}", there.anchors)),
@@ -97,8 +97,8 @@ fn the_summary_names_every_chapter_once() {
     let there: BTreeSet<&str> = chapters.iter().map(String::as_str).filter(|name| *name != "SUMMARY.md").collect();
     assert_eq!(named, there);
     assert!(there.len() >= 10, "{there:?}");
-    let book = std::fs::read_to_string(root().join("docs/book.toml")).expect("it is there");
-    let book: toml::Table = book.parse().expect("it is TOML");
+    let book = std::fs::read_to_string(root().join("docs/book.toml")).expect("the file can be read");
+    let book: toml::Table = book.parse().expect("the file is TOML");
     assert_eq!(book["book"]["src"].as_str(), Some("src"));
 }
 

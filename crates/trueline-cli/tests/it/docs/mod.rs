@@ -48,7 +48,8 @@ const COMMANDS_NOT_RUN: [(&str, &str); 7] = [
     ("cargo run --release -p trueline-bench --features files,objects -- find", "a benchmark"),
 ];
 
-/// The minimum number of blocks of each kind: if there are fewer, some are not found any more.
+/// The minimum number of blocks of each kind. With fewer blocks, the test has probably failed to
+/// find some.
 const AT_LEAST: [(&str, usize); 8] = [
     ("commands", 60),
     ("files", 12),
@@ -77,7 +78,7 @@ impl Done {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "whoever asks with --nocapture is told what was run")]
+#[expect(clippy::print_stdout, reason = "with --nocapture, the test reports what it ran")]
 fn every_block_is_run_or_read() {
     let pages = pages();
     // Pages are tested one after the other, because some commands use several threads, and all have time limits.
@@ -88,7 +89,7 @@ fn every_block_is_run_or_read() {
             *kinds.entry(kind).or_default() += count;
         }
         if let Some(text) = &done.text {
-            fs::write(root().join(&page.name), text).expect("it can be written");
+            fs::write(root().join(&page.name), text).expect("the page can be written");
         }
     }
     println!("blocks of the README and the guide: {kinds:?}");
@@ -169,7 +170,7 @@ fn blocks(page: &Page) -> Done {
             // Other files are read by the commands that follow.
             _ if block.file().is_some() => None,
             language => Some(format!(
-                "nothing is known to do with a block of `{language}`: show it as a file, or put it in NOT_RUN with the reason"
+                "the test cannot run a block of `{language}`: show it as a file, or put it in NOT_RUN with the reason"
             )),
         };
         done.faults.extend(fault.map(|fault| format!("{at}: {fault}")));
@@ -244,7 +245,7 @@ fn sh(block: &Block, shell: &mut Shell, done: &mut Done) -> Result<(), String> {
         } else if line == "cargo test --workspace" {
             // This command runs the tests themselves.
             done.count("commands");
-            let script = fs::read_to_string(root().join(".ci/run")).expect("it is there");
+            let script = fs::read_to_string(root().join(".ci/run")).expect("the file can be read");
             if !script.lines().any(|known| known == line) {
                 return Err(format!("`{line}` is not in .ci/run"));
             }
@@ -273,7 +274,7 @@ fn rust(page: &Page, block: &Block) -> Result<(), String> {
             "a documentation test leaves out what is `#[test]`: show a file that is run, by `same as`".to_owned()
         );
     }
-    let list = fs::read_to_string(root().join("crates/trueline-guide/src/lib.rs")).expect("it is there");
+    let list = fs::read_to_string(root().join("crates/trueline-guide/src/lib.rs")).expect("the file can be read");
     if !list.contains(&format!("\"../../../{}\"", page.name)) {
         return Err(format!("{} is not in the list of crates/trueline-guide/src/lib.rs", page.name));
     }
@@ -317,20 +318,23 @@ fn commands_and_options_within_lines_exist() {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "what is not tested is said")]
+#[expect(clippy::print_stdout, reason = "the test reports what it skips")]
 fn the_client_in_python() {
     if Command::new("python3").arg("--version").output().is_err() {
         println!("SKIPPED: there is no python3");
         return;
     }
     let page = Page::read("docs/src/databases.md");
-    let block = page.blocks.iter().find(|block| block.language == "python").expect("there is a client");
+    let block = page.blocks.iter().find(|block| block.language == "python").expect("the page shows a client in Python");
     let scratch = Scratch::new("docs-python");
     let collector = Collector::start(&scratch);
-    let port = collector.address.rsplit(':').next().expect("there is a port").to_owned();
+    let port = collector.address.rsplit(':').next().expect("the address has a port").to_owned();
     assert!(block.text.contains("7878"), "{}", block.text);
-    let client =
-        Command::new("python3").arg("-c").arg(block.text.replace("7878", &port)).output().expect("it is there");
+    let client = Command::new("python3")
+        .arg("-c")
+        .arg(block.text.replace("7878", &port))
+        .output()
+        .expect("`python3` is installed");
     assert!(client.status.success(), "{client:?}");
     let (file, said) = collector.end();
     assert!(said.contains("2 events of 1 processes"), "{said}");

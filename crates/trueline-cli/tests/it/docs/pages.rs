@@ -15,13 +15,13 @@ pub(super) fn root() -> PathBuf {
 /// A page of Markdown.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// Its path in the repository.
+    /// The path of the page in the repository.
     pub(super) name: String,
     pub(super) text: String,
     pub(super) blocks: Vec<Block>,
     /// The targets of links and images.
     pub(super) links: Vec<String>,
-    /// The anchors of its headings.
+    /// The anchors of the headings.
     pub(super) anchors: Vec<String>,
     /// The inline code.
     pub(super) spans: Vec<String>,
@@ -70,12 +70,13 @@ pub(super) fn pages() -> Vec<Page> {
 /// Returns the files of the guide, by their paths in its folder.
 pub(super) fn chapters() -> Vec<String> {
     fn find(folder: &Path, base: &Path, found: &mut Vec<String>) {
-        for entry in fs::read_dir(folder).expect("the guide is there") {
-            let path = entry.expect("it can be read").path();
+        for entry in fs::read_dir(folder).expect("the folder of the guide can be read") {
+            let path = entry.expect("the folder of the guide can be read").path();
             if path.is_dir() {
                 find(&path, base, found);
             } else if path.extension().is_some_and(|extension| extension == "md") {
-                let name = path.strip_prefix(base).expect("it is below").to_str().expect("a plain name");
+                let name =
+                    path.strip_prefix(base).expect("the path is below the base").to_str().expect("the path is UTF-8");
                 found.push(name.replace('\\', "/"));
             }
         }
@@ -130,7 +131,7 @@ impl Page {
                 Event::End(TagEnd::CodeBlock) => page.blocks.extend(block.take()),
                 Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
                 Event::End(TagEnd::Heading(_)) => {
-                    let anchor = anchor(&heading.take().expect("it has begun"));
+                    let anchor = anchor(&heading.take().expect("a heading begins before it ends"));
                     let times = used.entry(anchor.clone()).and_modify(|times| *times += 1).or_insert(0);
                     page.anchors.push(if *times == 0 { anchor } else { format!("{anchor}-{times}") });
                 }

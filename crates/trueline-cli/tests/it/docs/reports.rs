@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use trueline::primitives::Mutex;
 use trueline::test::Outcome;
 
-/// What each report has, whatever the threads did: the beginnings of lines, and what follows the parts that vary.
+/// The lines that each report contains, for any behavior of the threads: the beginning of a line,
+/// and the text after the part that varies.
 const IN_EACH_REPORT: [(&str, &str); 4] = [
     ("queue is not linearizable (found after ", ")"),
     ("  pop() of process ", ""),

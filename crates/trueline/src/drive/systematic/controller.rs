@@ -1,4 +1,6 @@
-//! The world of an exploration, which runs one task at a time and knows the next access of each.
+//! The [`World`] of an exploration. It runs one task at a time, and records which access each task
+//! will make next. There are three kinds of tasks: the threads of the program; the main task, which
+//! makes the calls before and after these threads run; and the threads that the object started.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -41,7 +43,7 @@ pub(super) enum Ending {
     Complete,
     Stuck,
     Diverged,
-    /// An equivalent execution is explored elsewhere.
+    /// The execution was cut off, because an equivalent execution is explored elsewhere.
     Redundant,
     Panicked {
         thread: usize,
@@ -76,24 +78,30 @@ pub(super) struct Rules {
     pub(super) traces: bool,
 }
 
-/// The number of times that spinning tasks may check again when no other task can run, because they may give up by
-/// themselves.
+/// The maximum number of times that each spinning task checks its condition again when no other
+/// task can run. A task may need several checks, because its loop may give up after some attempts.
 const IDLE_ROUNDS: u32 = 64;
-/// If a task has read more places than this, a change of any place counts as a change of one of them.
+/// If a task has read more than this number of places (primitives), the task counts as having read
+/// every place.
 const MOST_READS: usize = 32;
-/// The maximum number of steps of tasks that the object started, after the threads of the program have finished.
+/// The maximum number of steps that tasks started by the object can make after the threads of the
+/// program have finished.
 const MOST_STEPS_BEYOND: u64 = 1000;
-/// The number of times that a task may spin without reading anything in between, as a loop with back-off does.
+/// The maximum number of times that a task spins without reading anything in between, as a loop
+/// with back-off does.
 const MOST_IDLE_SPINS: u32 = 1000;
-/// After this many accesses to places that a task has already read, without a change of its own in between, a loop that
-/// uses the types of `std` counts as one that waits. Published code may wait without `spin_loop` or `yield_now`.
+/// A task that uses the types of `std` counts as waiting in a loop after this many accesses to
+/// places that it has already read, if it changes nothing in between. This rule is needed for
+/// published code that waits in loops without calling `spin_loop` or `yield_now`.
 const MOST_REPEATS: u32 = 64;
-/// The number and the interval of checks whether something outside of the exploration has ended a wait.
+/// The maximum number of times that the exploration checks whether a wait was ended from outside,
+/// for example by another thread.
 const LOOKS_OUTSIDE: u32 = 25;
+/// The time between two checks of whether a wait was ended from outside.
 const LOOK_OUTSIDE: Duration = Duration::from_millis(2);
 /// The maximum number of operations of a thread that chooses its calls.
 const MOST_CHOSEN: usize = 1000;
-/// The coroutine of the main task. The coroutines of other tasks have higher numbers.
+/// The number of the coroutine of the main task. The coroutines of other tasks have higher numbers.
 pub(super) const MAIN: usize = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,9 +122,10 @@ enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     Ready,
-    /// Needs this mutex.
+    /// The task is about to lock this mutex, and cannot continue while the mutex is held.
     Locking(Place),
-    /// Waits for a notification, and will then need the mutex.
+    /// The task waits for a notification. After that, it must lock `mutex`, if there is one, before
+    /// it can continue.
     Waiting {
         condvar: Place,
         mutex: Option<Place>,
@@ -130,22 +139,25 @@ struct Task {
     status: Status,
     pending: Pending,
     is_inside: bool,
-    /// Whether it already holds the lock that it requests next.
+    /// Whether the task already holds the lock that it requests next, because it got the lock when
+    /// its wait for a notification ended.
     has_lock: bool,
-    /// Whether its wait ended by a timeout.
+    /// Whether the task's wait ended by a timeout.
     timed_out: bool,
     spurious_left: u32,
-    /// Whether it may be unwound where it is.
+    /// Whether the task may be unwound at its current schedule point.
     may_end: bool,
-    /// Returns whether something outside of the exploration has ended its wait, if that is possible.
+    /// A function that returns whether something outside of the exploration has ended the task's
+    /// wait. `None` if nothing outside can end the wait.
     is_over: Option<Rc<dyn Fn() -> bool>>,
-    /// The number of times that it has spun since it last read something.
+    /// The number of times that the task has spun since it last read something.
     idle_spins: u32,
-    /// The places that it has read since it last spun.
+    /// The places that the task has read since it last spun.
     reads: Vec<Place>,
-    /// The number of accesses to such places that have changed nothing, since it changed something or made a call.
+    /// The number of accesses that read a place in `reads` again without changing anything, counted
+    /// since the task last changed something or made a call.
     repeats: u32,
-    /// Whether another task has changed a place that it has read.
+    /// Whether another task has changed a place in `reads`.
     has_news: bool,
     choices: u64,
 }
@@ -203,16 +215,16 @@ struct State {
     /// The number of steps since the threads of the program finished.
     steps_beyond: u64,
     idle: u32,
-    /// The number of accesses and choices of the main task.
+    /// The number of accesses of the main task, and of other tasks while the main task waits.
     of_main: u64,
     preemptions: u32,
     choices: u32,
-    /// The number of steps, plus accesses of the main task, when the last choice was made.
+    /// The value of `steps + of_main` when the last choice was made.
     last_choice: u64,
     ending: Option<Ending>,
     scribe: Scribe,
     trace: Vec<TraceEntry>,
-    /// For each task, followed by the main task: the operation that it is inside.
+    /// For each task, the operation that the task is inside, if any.
     inside: Vec<Option<u32>>,
     /// For each operation, whether it has reached a schedule point in any execution.
     reached: Vec<bool>,
@@ -225,8 +237,8 @@ impl State {
             let is_enabled = match task.status {
                 Status::Ready => true,
                 Status::Locking(place) => !self.held.contains(&place),
-                // A timed wait of a task that the object started, which may be a polling loop, must not keep the
-                // program from making progress.
+                // A timeout does not enable a task that the object started: the task may run a
+                // polling loop, whose timeouts could keep the program from making progress.
                 Status::Waiting { is_timed, .. } => (is_timed && number < self.main) || task.spurious_left > 0,
                 Status::Spinning | Status::Done => false,
             };
@@ -235,7 +247,9 @@ impl State {
             }
         }
         if serial {
-            // The operation that has begun continues, or the tasks that it may wait for, or none.
+            // In a serial execution, the task whose operation has begun is the only enabled task.
+            // If this task cannot continue, all tasks that the object started are enabled, because
+            // the operation may wait for them.
             if let Some(inside) = self.tasks.iter().position(|task| task.is_inside) {
                 let background = !(only(self.main + 1) - 1);
                 enabled &= if enabled & only(inside) != 0 { only(inside) } else { background };
@@ -244,14 +258,14 @@ impl State {
         enabled
     }
 
-    /// Returns the first task that the object started whose time limit can expire.
+    /// Among the tasks that the object started, returns the first one that waits with a time limit.
     fn timed_out(&self) -> Option<usize> {
         let is_timed = |task: &Task| matches!(task.status, Status::Waiting { is_timed: true, .. });
         (self.main + 1..self.tasks.len()).find(|number| is_timed(&self.tasks[*number]))
     }
 
-    /// Returns a task that was unblocked by something outside the exploration, such as another thread that released the
-    /// stdout lock. Waits briefly for that to happen.
+    /// Returns a task whose wait was ended by something outside the exploration, such as another
+    /// thread that released the stdout lock. Waits briefly for such an event.
     fn ended_outside(&self) -> Option<usize> {
         let is_over = |task: &Task| task.is_over.as_ref().map(|is_over| is_over());
         for _ in 0..LOOKS_OUTSIDE {
@@ -322,7 +336,10 @@ impl Controller {
         beat: Option<Arc<Beat>>,
     ) -> Rc<Self> {
         let tasks = program.threads.len();
-        assert!(tasks < MOST_TASKS, "an exploration supports fewer than {MOST_TASKS} threads");
+        assert!(
+            tasks < MOST_TASKS,
+            "the program has too many threads: an exploration supports fewer than {MOST_TASKS}"
+        );
         let state = State {
             mode: Mode::Outside,
             tasks: (0..=tasks).map(|_| Task::new()).collect(),
@@ -438,7 +455,7 @@ impl Controller {
         self.state.borrow_mut().current = self.tasks();
     }
 
-    /// Makes one execution, and passes its data to `look`.
+    /// Runs one execution, and passes its data to `look`.
     pub(super) fn execute<R>(&self, switch: &dyn Fn(), look: impl FnOnce(&Raw<'_>) -> R) -> R {
         let tasks = self.tasks();
         self.reset();
@@ -473,7 +490,7 @@ impl Controller {
                 self.around(&self.program.after, &mut **handle);
             }
         }
-        // Dropping the rest may run further code of the object, which may panic, too.
+        // Dropping the handles and the object may run further code of the object, which may panic, too.
         let handles: Vec<_> = self.handles.borrow_mut().iter_mut().map(Option::take).collect();
         let dropped = catch_unwind(AssertUnwindSafe(|| drop((handles, around, instance))));
         self.settle(switch);
@@ -481,8 +498,8 @@ impl Controller {
         let state = self.state.borrow();
         let ending = state.ending.as_ref().unwrap_or(&Ending::Complete);
         if let Err(payload) = dropped {
-            // An object that was abandoned in the middle of an operation may panic when it is dropped; otherwise, it
-            // may not.
+            // A panic in a drop is a failure only after a complete execution: an object that was abandoned in the
+            // middle of an operation may panic when it is dropped.
             if *ending == Ending::Complete {
                 drop(state);
                 resume_unwind(payload);
@@ -490,7 +507,8 @@ impl Controller {
             std::mem::forget(payload);
         }
         if let Ending::Panicked { message, .. } = ending {
-            // This panic means that the object cannot be explored; it is not a fault of the object.
+            // An object that is not deterministic cannot be explored. This is not a failure of an
+            // execution, so panic instead of passing it to `look`.
             assert!(message != super::NOT_DETERMINISTIC, "{message}");
         }
         look(&Raw {
@@ -509,7 +527,8 @@ impl Controller {
         if *ending == Ending::Redundant {
             self.state.borrow_mut().mode = Mode::Draining;
             let mut before = 0;
-            // A task may have to wait until another task has ended, so try again as long as some task ends.
+            // A task may have to wait until another task has ended, so repeat this as long as at
+            // least one more task ends.
             while self.unfinished() != before {
                 before = self.unfinished();
                 members(before).for_each(go);
@@ -527,8 +546,8 @@ impl Controller {
         members(self.unfinished()).for_each(|task| self.abandon(task));
     }
 
-    /// Forgets tasks that the object started and that have not run, without dropping their data, which other remaining
-    /// tasks may share.
+    /// Forgets the tasks that the object started and that have not run. Their data is not dropped,
+    /// because other tasks that have not finished may share it.
     fn forget_bodies(&self) {
         let state = &mut *self.state.borrow_mut();
         for (number, body) in self.bodies.borrow_mut().iter_mut().enumerate() {
@@ -539,7 +558,7 @@ impl Controller {
         }
     }
 
-    /// Abandons a task where it is. Its parts of the object are never dropped.
+    /// Abandons a task at its current schedule point. The values that it owns are never dropped.
     fn abandon(&self, task: usize) {
         let state = &mut *self.state.borrow_mut();
         if state.tasks[task].status == Status::Done {
@@ -550,15 +569,16 @@ impl Controller {
         super::engine::abandon(task + 1);
         let mut count = 1;
         if state.held.iter().any(|place| self.statics.contains(*place)) {
-            // The task holds a static lock that no later execution can take, so later executions would differ. This
-            // ends the exploration.
+            // The abandoned task holds a static lock. No later execution can take this lock, so
+            // later executions would differ. To end the exploration, count more abandoned tasks
+            // than the exploration allows.
             count = u64::MAX / 2;
         }
         self.abandoned.set(self.abandoned.get().saturating_add(count));
     }
 
     /// Runs the tasks that the object started until they cannot continue, after the object was dropped, and abandons
-    /// those that are still waiting.
+    /// the tasks that are still waiting.
     fn settle(&self, switch: &dyn Fn()) {
         while let Some(task) = self.in_background() {
             self.go(task, switch);
@@ -569,7 +589,8 @@ impl Controller {
         drop(catch_unwind(AssertUnwindSafe(|| locals.destroy())));
     }
 
-    /// Returns a task that the object started and that can run, while the main task cannot run or has finished.
+    /// Returns a task that the object started and that can run, unless such tasks have already made
+    /// too many steps. Called when the main task cannot run or has finished.
     fn in_background(&self) -> Option<usize> {
         let state = &mut *self.state.borrow_mut();
         state.steps_beyond += 1;
@@ -603,7 +624,8 @@ impl Controller {
 
     fn renew_cancellation(&self) {
         let slot = &mut *self.cancellation.borrow_mut();
-        // Leave the old one before entering the new one; otherwise they would nest.
+        // Drop the old cancellation first, because entering the new one inside the old one would
+        // nest them.
         drop(slot.take());
         let cancellation = Cancellation::new();
         *slot = Some((cancellation.enter(), cancellation));
@@ -645,12 +667,12 @@ impl Controller {
         while !self.is_over.get() {
             let result = if me > self.tasks() {
                 let body = self.bodies.borrow_mut()[me - self.tasks() - 1].take();
-                let body = body.expect("set before a task starts");
+                let body = body.expect("the body is set before its task starts");
                 self.started(me);
                 catch_unwind(AssertUnwindSafe(body))
             } else {
                 let handle = self.handles.borrow_mut()[me].take();
-                let mut handle = handle.expect("set before a task starts");
+                let mut handle = handle.expect("the handle is set before its task starts");
                 let result = catch_unwind(AssertUnwindSafe(|| self.calls(me, &mut *handle)));
                 self.handles.borrow_mut()[me] = Some(handle);
                 result
@@ -761,7 +783,8 @@ impl Controller {
         state.events.push(Event { process: u32::try_from(me).expect("the number of threads fits in 32 bits"), what });
     }
 
-    /// The schedule point before a call, which does not access a primitive.
+    /// The schedule point before a call. Unlike at other schedule points, the task is not about to access a
+    /// primitive.
     fn call_point(&self, me: usize) {
         self.state.borrow_mut().tasks[me].may_end = true;
         if me == self.tasks() {
@@ -829,7 +852,7 @@ impl Controller {
             }
             Mode::Cancelling => {
                 if !self.state.borrow().tasks[me].may_end {
-                    // The task must not be unwound here, and has nothing left to do.
+                    // The task must not be unwound here, and need not run any further.
                     self.next.set(MAIN);
                     super::engine::switch();
                 }
@@ -886,13 +909,15 @@ impl Controller {
             state.mode
         };
         if mode == Mode::Cancelling && !std::thread::panicking() {
-            // Ends the task here rather than at its next access.
+            // The execution is over. This schedule point ends the task immediately, instead of at
+            // its next access.
             primitives::point();
         }
     }
 
-    /// Returns the task that runs next; `None` if the execution is over. It is also over if `decide` panics, because an
-    /// object that is not deterministic has misled the exploration; this panic must not unwind code of the object.
+    /// Returns the task that runs next; `None` if the execution is over. [`decide`](Self::decide)
+    /// panics if the object is not deterministic. This function catches the panic, which must not
+    /// unwind code of the object, and ends the execution.
     fn decide_or_end(&self) -> Option<usize> {
         catch_unwind(AssertUnwindSafe(|| self.decide())).unwrap_or_else(|payload| {
             let state = &mut *self.state.borrow_mut();
@@ -940,7 +965,8 @@ impl Controller {
                 }
                 return end(state, strategy, Ending::Stuck);
             }
-            // No other task can run. Spinning tasks check again, in turn, because they may give up.
+            // Only spinning tasks can run. They check their conditions again, one after the other,
+            // because their loops may give up after some attempts.
             if state.idle >= IDLE_ROUNDS * spinners.count_ones() {
                 return end(state, strategy, Ending::Stuck);
             }
@@ -1044,7 +1070,7 @@ impl World for Controller {
     }
 
     fn edge(&self) {
-        // There is already a schedule point before each call.
+        // Does nothing, because there is already a schedule point before each call.
     }
 
     fn is_watching(&self) -> bool {
@@ -1110,7 +1136,8 @@ impl World for Controller {
             let task = &mut state.tasks[me];
             task.may_end = trueline_sync::may_end();
             task.idle_spins += 1;
-            // Code that backs off spins several times before it checks again. That counts as one wait.
+            // A loop with back-off may spin several times before it checks its condition again.
+            // These spins count as one wait.
             let backs_off = (2..MOST_IDLE_SPINS).contains(&task.idle_spins);
             if (task.has_news || (backs_off && !task.may_end)) && me != state.main {
                 task.has_news = false;
@@ -1154,8 +1181,8 @@ impl Controller {
         self.state.borrow().mode != Mode::Outside
     }
 
-    /// Makes the main task wait, and runs the tasks that the object started until it is woken. Returns whether its time
-    /// limit expired.
+    /// Makes the main task wait, and runs the tasks that the object started until the main task is woken. Returns
+    /// whether the time limit of the wait expired.
     fn main_waits(&self, place: Place, is_timed: bool) -> bool {
         let main = self.tasks();
         self.state.borrow_mut().tasks[main].status = Status::Waiting { condvar: place, mutex: None, is_timed };
@@ -1168,7 +1195,7 @@ impl Controller {
         let mut timed_out = is_waiting();
         let is_over = self.state.borrow().tasks[main].is_over.clone();
         if let Some(is_over) = is_over.filter(|_| timed_out) {
-            // The task waits for something that another thread of the operating system holds.
+            // The main task waits for something that another thread of the operating system holds.
             while !is_over() {
                 std::thread::sleep(LOOK_OUTSIDE);
             }

@@ -1,12 +1,14 @@
 //! Explores schedules depth first: all of them, or those with few preemptions.
 //!
-//! Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded programs" (2007): most
-//! faults need few preemptions, and there are only polynomially many schedules with few preemptions. A preemption here
-//! is a switch away from a task that could continue *in the middle of an operation*. Switches between operations are
-//! free, so that all serial executions are explored even without preemptions.
+//! Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded
+//! programs" (2007): most faults need few preemptions, and there are only polynomially many
+//! schedules with few preemptions. A preemption here is a switch away from a task that is *in the
+//! middle of an operation* and could continue. Switches between operations do not count as
+//! preemptions, so that all serial executions are explored even if no preemption is allowed.
 //!
-//! No execution is left out as redundant: partial-order reduction with a bound would lose executions whose equivalents
-//! exceed the bound.
+//! No execution is left out as redundant. Partial-order reduction would explore only one execution
+//! of each class of equivalent executions, and would miss the whole class if this execution exceeds
+//! the bound on preemptions.
 //!
 //! # Complexity
 //! With n tasks of k steps and c preemptions, O((nk)^c) schedules for each order of operations.
@@ -21,12 +23,12 @@ struct Level {
     left: Left,
 }
 
-/// The alternatives that are left.
+/// The alternatives of a decision that have not been tried.
 #[derive(Debug)]
 enum Left {
     /// The tasks of this set.
     Tasks(Tasks),
-    /// The numbers below this one.
+    /// The numbers that are greater than the current one and below this bound.
     Below(usize),
 }
 
@@ -43,7 +45,7 @@ impl Left {
 #[derive(Debug)]
 pub(super) struct DepthFirst {
     levels: Vec<Level>,
-    /// The number of levels that are fixed: other jobs explore their alternatives.
+    /// The number of levels that are fixed. Other jobs explore the alternatives at these levels.
     fixed: usize,
     /// The level that the current execution has reached.
     at: usize,
@@ -124,7 +126,8 @@ impl Strategy for DepthFirst {
     fn observe(&mut self, _transition: &Transition) {}
 
     fn donate(&mut self) -> Option<Job> {
-        // The part below the highest level is by far the largest.
+        // Gives away an alternative at the first level that has one, because the part of the tree
+        // below that level is by far the largest.
         let at = (self.fixed..self.levels.len()).find(|at| {
             let level = &self.levels[*at];
             !level.left.is_empty(&level.made)

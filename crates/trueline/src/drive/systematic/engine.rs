@@ -1,8 +1,8 @@
 //! Coroutines: tasks that run on one thread of the operating system, one at a time.
 //!
-//! The [`Controller`] names the coroutine that runs next; this module does not need to know that the others wait, or
-//! for what. A coroutine serves the same task in all executions. A coroutine that is stuck in code that must not be
-//! unwound is abandoned, with its stack, and replaced by a new one.
+//! The [`Controller`] names the coroutine that runs next; this module does not keep track of what
+//! other coroutines wait for. A coroutine runs the same task in all executions. A coroutine that is
+//! stuck in code that must not be unwound is abandoned, with its stack, and replaced by a new one.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use crate::primitives::enter;
 
 /// The stack size of a task. Only the used part of a stack takes memory.
 const STACK: usize = 1 << 20;
-/// The number of stacks that are kept for later explorations of this thread.
+/// The maximum number of stacks that this thread keeps for its later explorations.
 const MOST_STACKS: usize = 16;
 
 /// The coroutines of an exploration.
@@ -53,7 +53,7 @@ impl Drop for Here {
                     }
                 });
             } else {
-                // A panic left it in the middle of something, and dropping it would unwind it.
+                // A panic left this coroutine unfinished, and dropping it would unwind its stack.
                 std::mem::forget(coroutine);
             }
         }
@@ -100,7 +100,7 @@ pub(super) fn suspended() -> Vec<usize> {
     coroutines.iter().enumerate().filter(|(_, coroutine)| coroutine.is_some()).map(|(number, _)| number).collect()
 }
 
-/// Calls `each`, which makes executions with [`Controller::execute`], until it returns `Break`.
+/// Calls `each` until it returns `Break`. `each` runs executions with [`Controller::execute`].
 pub(super) fn run(controller: Rc<Controller>, mut each: impl FnMut(&Controller) -> ControlFlow<()>) {
     struct Leaves(Option<Rc<Here>>, Rc<Controller>);
     impl Drop for Leaves {

@@ -1,4 +1,4 @@
-//! Parts of an exploration, which threads of the operating system share.
+//! Jobs: the parts of an exploration, which are distributed to threads of the operating system.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -22,12 +22,12 @@ impl Made {
     }
 }
 
-/// All executions that begin with these decisions.
+/// A part of an exploration: all executions that begin with these decisions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Job {
     pub(super) made: Vec<Made>,
-    /// For a reduced exploration, for each decision: the tasks that sleep there, and those of them whose next
-    /// transition returns from an operation.
+    /// For each decision of a [reduced](super::reduced) exploration: the tasks that sleep at this
+    /// decision, and those of the sleeping tasks whose next transition returns from an operation.
     pub(super) sleeping: Vec<(Tasks, Tasks)>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Job {
 pub(super) struct Jobs {
     waiting: Mutex<Waiting>,
     changed: Condvar,
-    /// The number of threads without a job, as a hint to those that have one.
+    /// The number of threads without a job, as a hint to the threads that have one.
     hungry: AtomicUsize,
     is_over: AtomicBool,
 }

@@ -1,12 +1,12 @@
 //! Mixes random executions into a search.
 //!
-//! A search goes depth first, so it is late to reach executions that differ at the beginning. Random executions differ
-//! everywhere.
+//! A depth-first search changes the last decisions first, so it takes long to reach executions that differ at the
+//! beginning. Random executions differ everywhere.
 
 use super::jobs::Job;
 use super::strategy::{Pending, Strategy, Transition, View};
 
-/// A search in which one in N executions is made by another strategy.
+/// A search in which another strategy schedules one in N executions.
 pub(super) struct Mixed {
     search: Box<dyn Strategy>,
     random: Box<dyn Strategy>,

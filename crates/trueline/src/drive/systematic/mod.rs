@@ -1,26 +1,29 @@
 //! Systematically explores the schedules of small programs, one task at a time.
 //!
-//! [`Runner`](super::Runner) makes runs on real threads and depends on luck; this module makes all possible executions.
-//! Each thread of a [`Program`] is a coroutine that stops before each access to a primitive, where a strategy decides
-//! which task runs next. So histories that need a thread to stop between two particular instructions are found with
-//! certainty, and a fault can be reproduced by the name of its [`Schedule`].
+//! [`Runner`](super::Runner) runs a program on real threads, which interleave at random; this
+//! module can explore all possible interleavings. Each thread of a [`Program`] is a *task*: a
+//! coroutine that stops before each access to a primitive. There, a strategy decides which task
+//! runs next. So histories that need a thread to stop between two particular instructions are found
+//! with certainty, and a fault can be reproduced by the name of its [`Schedule`].
 //!
 //! - **Executions** ([`Search`]): one execution of each class of equivalent executions, which is exhaustive; all
 //!   executions with a bounded number of preemptions; all serial executions; or random ones, as many as time permits.
-//! - **Where a task stops**: before the accesses of [`primitives`](crate::primitives), and before each call. A call or
-//!   a return happens in the transition that contains it, so the position of an event is a sound time stamp.
+//! - **Where a task stops**: before the accesses of [`primitives`](crate::primitives), and before
+//!   each call. Each call and each return happens between two stops of its task, so the position of
+//!   an event is a sound time stamp.
 //! - **Random choices** of the object, made with [`choose`](crate::primitives::choose), are explored like schedules, or
 //!   drawn from a seed.
 //! - **A task that spins** continues when another task has changed something that it has read. When no other task can
-//!   run, it may check again a limited number of times, because it may give up.
+//!   run, the spinning task may check again a limited number of times, because it may give up.
 //! - **Stuck** is exact: no task can run. The tasks are then unwound, and the exploration continues.
-//! - **Each history is judged once**: of histories that differ only in the order of adjacent calls, or of adjacent
-//!   returns, only one is judged. No checker and no specification can distinguish them.
+//! - **Each history is judged once**: if histories differ only in the order of adjacent calls, or
+//!   of adjacent returns, only one of them is judged. No checker and no specification can
+//!   distinguish such histories.
 //!
-//! Objects must be deterministic, and share data only through primitives or under their locks. A thread that blocks by
-//! other means, such as a mutex of `std` that is held at a schedule point, blocks the exploration, which its [`Pulse`]
-//! shows. All accesses are sequentially consistent, whatever their orderings, and a weak compare-and-exchange never
-//! fails spuriously.
+//! Objects must be deterministic, and share data only through primitives or under their locks. A thread that blocks
+//! by other means, such as a mutex of `std` that is held at a schedule point, blocks the exploration; its [`Pulse`]
+//! shows this. All accesses are sequentially consistent, whatever their orderings, and a weak compare-and-exchange
+//! never fails spuriously.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -102,7 +105,7 @@ use super::{Behavior, Call, Instance, Kind};
 use crate::history::{History, Value};
 
 /// The panic message for an object whose executions are not reproducible.
-const NOT_DETERMINISTIC: &str = "the object is not deterministic: with the same schedule it did something else; it \
+const NOT_DETERMINISTIC: &str = "the object is not deterministic: it behaved differently under the same schedule; it \
     must make random choices with `primitives::choose`, and must not depend on time, addresses or hash seeds";
 
 /// The program to explore: an object, and the calls of each thread.
@@ -112,13 +115,14 @@ pub struct Program {
     pub make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
     /// The operations.
     pub kinds: Arc<[Kind]>,
-    /// The behavior of each thread; at most 64 threads.
+    /// The behavior of each thread; at most 63 threads.
     pub threads: Vec<Behavior>,
-    /// The calls before the threads start, by a separate process.
+    /// The calls that a separate process makes before the threads start.
     pub before: Vec<Call>,
-    /// The calls after the threads are done, by the same process as those before.
+    /// The calls that the process of `before` makes after the threads are done.
     pub after: Vec<Call>,
-    /// The number of operations that a thread which chooses its calls is asked for.
+    /// For threads that choose their calls: the number of operations that each of them is asked to
+    /// call.
     pub operations: u32,
     /// The seed for threads that choose their calls.
     pub seed: u64,
@@ -146,8 +150,8 @@ pub enum Search {
     Exhaustive,
     /// All schedules, one by one, for comparison.
     Unreduced,
-    /// All schedules with at most this many preemptions: switches away from a thread that could continue, in the middle
-    /// of an operation.
+    /// All schedules with at most this many preemptions. A preemption is a switch away from a
+    /// thread that is in the middle of an operation and could continue.
     Preemptions(u32),
     /// All schedules in which no operation begins while another is under way. An operation that cannot continue alone
     /// is stuck.
@@ -198,7 +202,7 @@ pub struct Settings {
     pub choices: Option<u64>,
     /// The maximum number of spurious wake-ups of each thread from condition variables.
     pub spurious: u32,
-    /// The maximum number of steps of an execution. One that takes more has diverged.
+    /// The maximum number of steps of an execution. An execution that takes more steps has diverged.
     pub most_steps: u64,
     /// The number of operating system threads that explore. With more than one, it is random which failure is found
     /// first.
@@ -209,9 +213,10 @@ pub struct Settings {
     pub executions: Option<u64>,
     /// The seed of a random search.
     pub seed: u64,
-    /// Makes one in this many executions at random, as [`Search::Pct`] does, besides those of the search; 0 for none.
+    /// One in this many executions is random, as with [`Search::Pct`]. These executions are in
+    /// addition to those of the search. 0 disables random executions.
     pub random_one_in: u32,
-    /// The number of failing executions that ends the exploration.
+    /// The exploration ends after this number of failing executions.
     pub collect: usize,
     /// Called from time to time with the progress.
     pub watch: Option<Watch>,
@@ -296,7 +301,7 @@ pub struct Execution {
     /// Whether the object made some of its random choices in the second half of the steps, as an operation that retries
     /// with random choices does.
     pub chooses_late: bool,
-    /// All steps, if they were asked for.
+    /// All steps, if the execution was made by [`replay`]; otherwise empty.
     pub steps: Vec<Step>,
 }
 
@@ -308,7 +313,7 @@ impl Execution {
                 Happened::Called(call) => builder.call(*process, call.clone()).map(drop),
                 Happened::Returned(value) => builder.ret(*process, value.clone()).map(drop),
             };
-            added.expect("threads call one operation at a time");
+            added.expect("each thread calls one operation at a time");
         }
         let ended = match raw.ending {
             Ending::Complete | Ending::Redundant => Ended::Complete,
@@ -343,7 +348,8 @@ pub struct Report {
     pub diverged: u64,
     /// The number of different histories.
     pub histories: u64,
-    /// The number of operations in all executions that were not cut off; pending operations count as half.
+    /// The number of operations in all executions that were not cut off; a pending operation counts
+    /// as half an operation.
     pub operations: u64,
     /// For each operation, whether it reached a schedule point, where it could be interrupted.
     pub reached: Vec<bool>,
@@ -355,7 +361,8 @@ pub struct Report {
     pub elapsed: Duration,
 }
 
-/// A function that returns whether an execution is correct. It is called for one execution of each history.
+/// A function that returns whether an execution is correct. If several executions have the same
+/// history, the function is called for only one of them.
 pub type Judge = Arc<dyn Fn(&Execution) -> bool + Send + Sync>;
 
 /// Explores a program, and judges each history once.
@@ -364,7 +371,7 @@ pub type Judge = Arc<dyn Fn(&Execution) -> bool + Send + Sync>;
 /// except for its times. While the judge runs, accesses to primitives are not schedule points.
 ///
 /// # Panics
-/// Panics if the object is not deterministic, or if the program has more than 64 threads.
+/// Panics if the object is not deterministic, or if the program has more than 63 threads.
 pub fn explore(program: &Program, settings: &Settings, judge: Judge) -> Report {
     let shared = Arc::new(Shared {
         program: program.clone(),
@@ -381,7 +388,8 @@ pub fn explore(program: &Program, settings: &Settings, judge: Judge) -> Report {
         reached: program.kinds.iter().map(|_| AtomicBool::new(false)).collect(),
         is_cut_off: AtomicBool::new(false),
     });
-    // Static variables of instrumented crates are those of one execution at a time.
+    // Static variables of instrumented crates have the values of one execution at a time, so only one thread can
+    // explore.
     let is_alone = settings.search.is_random() || trueline_sync::is_instrumented();
     let workers = if is_alone || matches!(settings.search, Search::Replay(_)) { 1 } else { settings.os_threads.max(1) };
     std::thread::scope(|scope| {
@@ -413,7 +421,7 @@ pub fn explore(program: &Program, settings: &Settings, judge: Judge) -> Report {
 /// Repeats one execution, and records all its steps.
 ///
 /// # Panics
-/// Panics if the program has more than 64 threads.
+/// Panics if the program has more than 63 threads.
 pub fn replay(program: &Program, settings: &Settings, schedule: &Schedule) -> Execution {
     let rules = Rules { traces: true, ..rules(settings) };
     let beat = settings.pulse.as_ref().map(|pulse| pulse.start());
@@ -424,7 +432,7 @@ pub fn replay(program: &Program, settings: &Settings, schedule: &Schedule) -> Ex
         execution = Some(seen);
         ControlFlow::Break(())
     });
-    execution.expect("a replay is one execution")
+    execution.expect("a replay makes one execution")
 }
 
 fn rules(settings: &Settings) -> Rules {
@@ -441,11 +449,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The depth of the faults that random executions, made in addition to those of a search, can find: the number of
-/// orderings that they may need.
+/// The depth of the faults that the additional random executions of a search can find. The depth of
+/// a fault is the number of ordering constraints that it needs.
 const RANDOM_DEPTH: u32 = 3;
 
-/// The histories seen so far, separately for each kind of ending.
+/// The histories seen so far, with a separate set for each way in which executions end.
 type Known = [HashSet<Box<[Event]>>; 4];
 
 /// Data that all exploring threads share.
@@ -469,12 +477,13 @@ struct Shared {
 
 /// The maximum number of tasks that are abandoned, each with its stack, before an exploration ends.
 const MOST_ABANDONED: u64 = 4096;
-/// The number of executions after which a thread checks the time, and whether another thread needs a job.
+/// After each group of this many executions, a thread checks the time, and whether another thread
+/// needs a job.
 const LOOKS: u64 = 32;
 
 impl Shared {
     fn work(self: &Arc<Self>) {
-        // A thread that panics must not leave the others waiting.
+        // A thread that panics must not leave the other threads waiting.
         struct Ends<'s>(&'s Jobs);
         impl Drop for Ends<'_> {
             fn drop(&mut self) {
@@ -603,7 +612,7 @@ impl Shared {
         key.clear();
         key.extend_from_slice(raw.events);
         in_order(key);
-        // Check this thread's own set first, which needs no lock.
+        // Check this thread's own set first, because it can be accessed without a lock.
         if known[ending].contains(&key[..]) {
             return None;
         }
@@ -623,7 +632,9 @@ impl Shared {
     }
 }
 
-/// Sorts adjacent calls by their processes, and adjacent returns as well: no criterion distinguishes their orders.
+/// Sorts adjacent calls by their processes, and adjacent returns by their processes. This does not
+/// change a verdict, because no correctness criterion depends on the order of adjacent calls or of
+/// adjacent returns.
 fn in_order(events: &mut [Event]) {
     let is_call = |event: &Event| matches!(event.what, Happened::Called(_));
     for run in events.chunk_by_mut(|first, second| is_call(first) == is_call(second)) {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::drive::panics_are_printed;
 
-/// The activity of an exploration, in which it may be stuck.
+/// What an exploration is doing. The exploration may be stuck in this activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doing {
@@ -31,7 +31,7 @@ pub(super) struct Beat(AtomicU64);
 
 impl Beat {
     fn set(&self, doing: u64) {
-        // Only one thread writes here.
+        // A load and a store suffice, because only one thread writes to this heartbeat.
         let step = (self.0.load(Ordering::Relaxed) | MASK).wrapping_add(1);
         self.0.store(step | doing, Ordering::Relaxed);
     }

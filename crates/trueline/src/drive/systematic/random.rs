@@ -7,9 +7,9 @@ use crate::drive::Random;
 /// Probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
 /// probabilistic guarantees of finding bugs" (2010).
 ///
-/// The task with the highest priority runs; at d-1 random steps, the current task gets the lowest priority. A fault of
-/// depth d in a program of n tasks and k steps is found with a probability of at least 1/(n k^(d-1)). The number of
-/// steps is estimated by the maximum over the executions so far.
+/// The task with the highest priority runs; at d-1 random steps, the current task gets the lowest
+/// priority. A fault of depth d in a program of n tasks and k steps is found with a probability of
+/// at least 1/(n k^(d-1)). The estimate of k is the maximum number of steps of an execution so far.
 #[derive(Debug)]
 pub(super) struct Pct {
     random: Random,
@@ -43,7 +43,7 @@ impl Strategy for Pct {
         for task in 0..self.tasks {
             self.priorities[task] = self.priority();
         }
-        // The entry of the main task, which is never used.
+        // This entry belongs to the main task, and is never used.
         self.priorities.push(0);
         self.changes.clear();
         for _ in 1..self.depth {
@@ -53,7 +53,7 @@ impl Strategy for Pct {
     }
 
     fn schedule(&mut self, view: &View<'_>) -> Option<usize> {
-        // Tasks that were started by others.
+        // Assigns priorities to tasks that other tasks have started.
         while self.priorities.len() < view.pending.len() {
             let priority = self.priority();
             self.priorities.push(priority);
@@ -154,7 +154,8 @@ impl Strategy for Replay {
             return Some(plainest);
         }
         self.decisions += 1;
-        // The schedule may come from another version of the object, and name a task that cannot run.
+        // The schedule may come from another version of the object, and may name a task that cannot
+        // run.
         Some(self.schedule.departure(self.decisions).filter(is_enabled).unwrap_or(plainest))
     }
 

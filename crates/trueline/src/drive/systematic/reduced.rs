@@ -1,4 +1,5 @@
-//! Explores all executions that differ, and few that do not: dynamic partial-order reduction.
+//! Dynamic partial-order reduction: explores one execution of each class of equivalent executions,
+//! and few redundant ones.
 //!
 //! Two executions that differ only in the order of adjacent transitions that do not [depend](Transition::depends_on) on
 //! each other have the same results and, except for the order of adjacent calls and of adjacent returns, the same
@@ -7,20 +8,21 @@
 //! algorithm 1 with its theorem 5.2, and sleep sets, from Godefroid's thesis (1996), theorem 5.4.
 //!
 //! - A task that was explored at a decision sleeps while the alternatives are explored, until a transition depends on
-//!   its next one. An execution in which all enabled tasks sleep is cut off.
-//! - At the end of an execution, each pair of transitions that race, which could have occurred in the other order,
-//!   requests an alternative at the decision before the first of them.
+//!   its next transition. An execution in which all enabled tasks sleep is cut off.
+//! - At the end of an execution, each pair of transitions that race (they depend on each other, and could have
+//!   occurred in the other order) requests an alternative at the decision before the first of them.
 //!
 //! Departures from the paper:
 //!
-//! - The access of a transition is known before it is executed, but whether it ends with a return only afterward. So
-//!   races are detected at the end of an execution. For sleeping tasks, it is remembered whether their next transition
-//!   returns.
-//! - A transition may make random choices, all of which are explored below it. A sleeping transition counts as
-//!   returning from an operation if it did so with any of its choices.
+//! - The access of a transition is known before it is executed, but whether the transition ends with a return is
+//!   known only afterward. So races are detected at the end of an execution. The exploration remembers for each
+//!   sleeping task whether its next transition returns.
+//! - A transition may make random choices. All of them are explored below the transition. A
+//!   sleeping transition counts as returning from an operation if it did so with any of its
+//!   choices.
 //! - A lock is enabled only when the mutex is free. So a release and the next lock do not race, as no other order is
-//!   possible; instead, the lock races with the previous lock, to which the release belongs (section 10 of the paper).
-//!   A task that still waits for a lock at the end of an execution takes part in races as well.
+//!   possible; instead, the lock races with the previous lock, to which the release belongs (section 10 of the
+//!   paper). A task that still waits for a lock at the end of an execution is checked for races as well.
 //! - Where the paper's choice of an alternative is not enabled, all enabled tasks become alternatives, as in Flanagan
 //!   and Godefroid's "Dynamic partial-order reduction for model checking software" (2005).
 //!
@@ -39,23 +41,28 @@ use crate::primitives::AccessKind;
 #[derive(Debug)]
 struct Level {
     made: Made,
-    /// For the choice of a number: its bound, and the end of the range that is tried here.
+    /// If the decision chooses a number: the bound of the choice.
     bound: usize,
+    /// If the decision chooses a number: the end of the range of numbers that this worker tries.
     limit: usize,
     enabled: Tasks,
     /// The tasks to try.
     todo: Tasks,
-    /// The tasks that were tried, and those of them that returned from an operation.
+    /// The tasks that were tried.
     done: Tasks,
+    /// The tasks that were tried and returned from an operation.
     done_returns: Tasks,
-    /// The tasks that were given to other workers. They count as tried for the alternatives that are tried here later.
+    /// The tasks that were given to other workers. When this worker later tries an alternative
+    /// here, it treats these tasks as already tried.
     given: Tasks,
-    /// The tasks that sleep here, and those of them whose next transition returns from an operation.
+    /// The tasks that sleep here: executions that continue with one of them are explored elsewhere.
     sleep: Tasks,
+    /// The tasks that sleep here and whose next transition returns from an operation.
     sleep_returns: Tasks,
-    /// Whether the task that is tried now returned from an operation, with some choice.
+    /// Whether the task that is being tried has returned from an operation, with at least one of
+    /// its random choices.
     returned: bool,
-    /// The number of the transition that follows.
+    /// The number of the transition that follows this decision.
     step: usize,
 }
 
@@ -74,7 +81,7 @@ struct Taken {
     position: u32,
 }
 
-/// Explores one execution of each class.
+/// Explores one execution of each class of equivalent executions.
 #[derive(Debug)]
 pub(super) struct Reduced {
     levels: Vec<Level>,
@@ -82,8 +89,9 @@ pub(super) struct Reduced {
     at: usize,
     is_started: bool,
     steps: Vec<Taken>,
-    /// The vector clock of each step: for each task, how many of its transitions come before this step, or are this
-    /// step, in every equivalent execution.
+    /// The vector clock of each step. For each task, the clock contains the number of transitions
+    /// of the task that come before this step in every equivalent execution, including the step
+    /// itself.
     clocks: Vec<Vec<u32>>,
     /// The first step that differs from the previous execution.
     first_new: usize,
@@ -155,11 +163,13 @@ impl Reduced {
         level
     }
 
-    /// Finds the races of this transition with earlier ones. Returns the clock of transitions that must come before it.
+    /// Finds the races of this transition with earlier ones. Returns the clock of the transitions
+    /// that must precede this transition.
     fn races(&mut self, number: usize, transition: &Transition) -> Vec<u32> {
         let me = transition.task;
         let mut before = vec![0; self.tasks];
-        // The transitions that come before it even if it moves before those that it races with.
+        // The clock of the transitions that must precede this transition in every order, even in
+        // one in which this transition comes before the transitions that it races with.
         let mut fixed = vec![0; self.tasks];
         let previous = self.steps[..number].iter().rposition(|step| step.transition.task == me);
         if let Some(previous) = previous {
@@ -202,11 +212,12 @@ impl Reduced {
         }
         let comes_before = |first: usize, second: usize| {
             let Taken { transition, position, .. } = &self.steps[first];
-            // The clock has no entry for tasks that were started later.
+            // The clock of a step has no entry for tasks that were started after this step.
             self.clocks[second].get(transition.task).is_some_and(|known| known >= position)
         };
-        // The transitions between the two that do not have to come after `earlier`: they can come before it, in their
-        // order, followed by `later`.
+        // The transitions between `earlier` and `later` that can be moved before `earlier`. In the
+        // alternative, they come first, in their current order; then comes `later`, and then
+        // `earlier`.
         let others: Vec<usize> = (earlier + 1..later).filter(|step| !comes_before(earlier, *step)).collect();
         let (mut initials, mut seen): (Tasks, Tasks) = (0, 0);
         for (at, step) in others.iter().enumerate() {
@@ -262,7 +273,8 @@ impl Strategy for Reduced {
             if level.made.is_task {
                 let awake = level.awake();
                 level.done |= only(level.made.value) | level.given;
-                // Whether the tasks that other workers try return is not known here, so assume that they do.
+                // This worker does not know the results of other workers. So it assumes that the
+                // tasks that they try return from operations.
                 level.done_returns |= level.given | if level.returned { only(level.made.value) } else { 0 };
                 level.given = 0;
                 level.returned = false;
@@ -347,8 +359,8 @@ impl Strategy for Reduced {
     }
 
     fn donate(&mut self) -> Option<Job> {
-        // The part that is given away can no longer request alternatives at the levels above it, so all enabled tasks
-        // become alternatives there.
+        // The worker that gets the job cannot request alternatives at the levels above the job. So
+        // all enabled tasks become alternatives at these levels.
         let has_more = |level: &Level| match level.made.is_task {
             true => level.enabled & !(level.done | level.given | level.sleep | only(level.made.value)) != 0,
             false => level.made.value + 1 < level.limit,
@@ -366,7 +378,8 @@ impl Strategy for Reduced {
         let given = job.made.last_mut().expect("an entry was pushed for each level");
         if level.made.is_task {
             let task = level.awake().trailing_zeros() as usize;
-            // The task comes after the one that is tried here and after those given away before, so these sleep in the job.
+            // The job is treated as if it were explored later than the task that this worker is
+            // trying and the tasks that were given away before. So these tasks sleep in the job.
             let earlier = only(level.made.value) | level.given;
             let (sleep, returns) = job.sleeping.last_mut().expect("an entry was pushed for each level");
             (*sleep, *returns) = (*sleep | earlier, *returns | earlier);

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use super::strategy::{Tasks, first_choice};
 
-/// A schedule, described by the decisions in which it departs from the default schedule, where each task runs as long
-/// as it can and each choice is 0.
+/// A schedule, described by the decisions in which it departs from the default schedule. In the
+/// default schedule, each task runs as long as it can, and each choice is 0.
 ///
 /// ```
 /// use trueline::drive::systematic::Schedule;
@@ -23,16 +23,20 @@ use super::strategy::{Tasks, first_choice};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Schedule {
-    /// The numbers of decisions, each with its value: the number of a task, or a choice.
+    /// For each decision that departs from the default schedule: the number of the decision, and
+    /// its value (the number of a task, or a choice).
     departures: Vec<(u32, u32)>,
 }
 
-/// The maximum number of departures that repeat together, and the maximum number of departures in a name.
+/// The name of a schedule abbreviates a group of decisions that repeats, if the group has at most
+/// this many decisions.
 const LONGEST_PERIOD: usize = 8;
+/// The maximum number of decisions that one abbreviation in the name of a schedule can stand for.
 const MOST_DEPARTURES: usize = 10_000_000;
 
 impl Schedule {
-    /// Returns how many times the `period` departures before `from` are repeated, starting at `from`.
+    /// Takes the `period` departures directly before the index `from` as a group. Returns how many
+    /// times this group is repeated, starting at `from`.
     fn repeats(&self, from: usize, period: usize) -> usize {
         let step = |at: usize| {
             let before = at.checked_sub(1).map_or(0, |at| self.departures[at].0);
@@ -99,7 +103,8 @@ impl FromStr for Schedule {
             }
             departures.windows(2).all(|pair| pair[0].0 < pair[1].0).then_some(Self { departures })
         };
-        read().ok_or_else(|| format!("`{text}` does not name a schedule; copy it from the report, such as 3-1_17-0"))
+        read()
+            .ok_or_else(|| format!("`{text}` does not name a schedule; copy the name from a report, such as 3-1_17-0"))
     }
 }
 

@@ -22,8 +22,8 @@ pub(super) fn members(mut tasks: Tasks) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Returns the default task to run next: the current one if it is enabled, otherwise the first. Names of schedules
-/// describe the differences from this choice.
+/// Returns the task that runs next by default: the current task if it is enabled, otherwise the
+/// first enabled task. The name of a schedule describes the differences from this choice.
 pub(super) fn first_choice(enabled: Tasks, current: Option<usize>) -> usize {
     match current {
         Some(task) if enabled & only(task) != 0 => task,
@@ -34,9 +34,9 @@ pub(super) fn first_choice(enabled: Tasks, current: Option<usize>) -> usize {
 /// The next action of a task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
-    /// The access that it begins with, if any.
+    /// The access that the action begins with, if any.
     pub(super) access: Option<Access>,
-    /// Whether it begins with a call.
+    /// Whether the action begins with a call.
     pub(super) calls: bool,
 }
 
@@ -45,13 +45,14 @@ pub(super) struct Pending {
 pub(super) struct Transition {
     pub(super) task: usize,
     pub(super) access: Option<Access>,
-    /// Whether the access may have changed the primitive. True until the opposite is known.
+    /// Whether the access may have changed the primitive: `true` until it is known that the access
+    /// did not change it.
     pub(super) wrote: bool,
     /// Whether an operation was called in this transition.
     pub(super) called: bool,
     /// Whether an operation returned in this transition.
     pub(super) returned: bool,
-    /// The tasks that it woke.
+    /// The tasks that the transition woke.
     pub(super) woke: Tasks,
 }
 
@@ -64,8 +65,9 @@ impl Transition {
 
     /// Returns whether the order of two transitions of different tasks matters.
     ///
-    /// It does if they access the same primitive and one of them may change it, and if one calls an operation and the
-    /// other returns from one, because the history is then different. Two calls, or two returns, may be swapped.
+    /// The order matters if both access the same primitive and one of them may change it. It also matters if one
+    /// calls an operation and the other returns from one, because the history is then different. Two calls, or two
+    /// returns, may be swapped.
     pub(super) fn depends_on(&self, other: &Self) -> bool {
         if (self.called && other.returned) || (self.returned && other.called) {
             return true;
@@ -88,20 +90,20 @@ pub(super) struct View<'v> {
     pub(super) enabled: Tasks,
     /// The task of the last transition.
     pub(super) current: Option<usize>,
-    /// Whether that task is between two of its operations.
+    /// Whether the current task is between two of its operations.
     pub(super) is_between: bool,
     /// The next action of each task.
     pub(super) pending: &'v [Pending],
 }
 
 impl View<'_> {
-    /// Returns whether running this task preempts another in the middle of an operation.
+    /// Returns whether running this task preempts another task in the middle of an operation.
     pub(super) fn preempts(&self, task: usize) -> bool {
         !self.is_between && self.current.is_some_and(|current| current != task && self.enabled & only(current) != 0)
     }
 }
 
-/// Decides which task runs next, for one execution after the other.
+/// Decides which task runs next, in one execution after another.
 pub(super) trait Strategy {
     /// Prepares the next execution. Returns whether there is one.
     fn begin(&mut self) -> bool;
@@ -120,7 +122,8 @@ pub(super) trait Strategy {
         let _ = pending;
     }
 
-    /// Splits off a part of the remaining exploration for another thread; returns `None` if it cannot be split.
+    /// Splits off a part of the remaining exploration for another thread. Returns `None` if nothing
+    /// can be split off.
     fn donate(&mut self) -> Option<super::jobs::Job> {
         None
     }

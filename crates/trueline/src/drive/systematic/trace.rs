@@ -28,15 +28,15 @@ pub(super) enum What {
 /// A readable step of an execution: a call, a return, an access to a primitive, or a choice.
 ///
 /// Primitives are named in the order in which they are first accessed: `a1`, `a2`, .. are atomics, `m1`, .. mutexes,
-/// `c1`, .. condition variables, and `s1`, .. other things that threads wait for. So are the targets of atomic
-/// pointers: `p1`, `p2`, .., where `p1+1` has its lowest bit set. Primitives of crates that do not use trueline are
-/// followed by their type where they are first accessed.
+/// `c1`, .. condition variables, and `s1`, .. other things that threads wait for. The targets of atomic pointers are
+/// named in the same way: `p1`, `p2`, ..; `p1+1` is `p1` with the lowest bit set. Primitives of crates that do not
+/// use trueline are followed by their type where they are first accessed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
-    /// The thread.
+    /// The thread that made the step.
     pub process: u32,
-    /// Whether it is a call or a return, rather than a step inside an operation.
+    /// Whether the step is a call or a return, rather than a step inside an operation.
     pub is_event: bool,
     /// A description of the step.
     pub text: String,
@@ -65,11 +65,13 @@ struct Names {
     targets: Vec<u64>,
 }
 
-/// The bits of an address that may be a tag: allocations have at least this alignment.
+/// The low bits of an address, which may contain a tag. They are 0 in the addresses of allocations,
+/// which are aligned to at least 8 bytes.
 const TAG: u64 = 7;
 
 impl Names {
-    /// Returns the name of a primitive, with its type if it is new.
+    /// Returns the name of a primitive. If the primitive has no name yet, gives it a name, and
+    /// returns the name followed by the type.
     fn name(&mut self, place: Place, class: usize, type_name: &str) -> String {
         if let Some((_, name)) = self.known.iter().find(|(known, _)| *known == place) {
             return name.clone();
@@ -139,7 +141,7 @@ pub(super) fn steps(entries: &[TraceEntry], events: &[Event], kinds: &[Kind]) ->
                 AccessKind::Update if values.is_none() => 3,
                 _ => 0,
             };
-            // The outcome of a try-lock has an entry of its own, which follows this one.
+            // Skips this entry, because the next entry shows the try-lock with its outcome.
             if access.kind == AccessKind::TryLock && values.is_none() {
                 return None;
             }
@@ -170,8 +172,8 @@ pub(super) fn steps(entries: &[TraceEntry], events: &[Event], kinds: &[Kind]) ->
     entries.iter().filter_map(step).collect()
 }
 
-/// Returns a short name of a source file: for a crate of a registry, the path from the crate and its version;
-/// otherwise, the file name.
+/// Returns a short name of a source file. For a file of a crate from a registry, the name is the
+/// path that begins with the crate's name and version; otherwise, it is the file name.
 fn in_its_crate(file: &str) -> &str {
     let in_registry = || {
         let (_, rest) = file.split_once("/registry/src/")?;

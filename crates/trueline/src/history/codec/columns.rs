@@ -7,10 +7,10 @@ use super::CodecError;
 use super::field::{Names, Unfit, quoted};
 use super::json::{self, Node, Object};
 
-/// The most rows of a batch. The cells of this many rows fit the cache of a processor.
+/// The maximum number of rows in a batch. The cells of this many rows fit into the cache of a processor.
 pub(super) const BATCH: usize = 1 << 10;
 
-/// The place of a cell that is null.
+/// The entry of [`Cells::places`] that stands for null.
 pub(super) const NO_PLACE: u32 = u32::MAX;
 
 /// A table whose columns have types.
@@ -18,7 +18,8 @@ pub(super) trait Table {
     /// Returns the names of the columns.
     fn names(&self) -> Vec<Arc<str>>;
 
-    /// Calls `visit` with the rows in their order, in batches. The cells of columns that are not `wanted` may be null.
+    /// Calls `visit` with batches of rows, in the order of the rows. `wanted` contains a flag for
+    /// each column: if the flag is false, the reader may return null for all cells of the column.
     fn each(
         &mut self,
         wanted: &[bool],
@@ -30,7 +31,7 @@ pub(super) trait Table {
 #[derive(Debug)]
 pub(super) struct Batch<'t> {
     pub(super) names: &'t [Arc<str>],
-    /// The columns.
+    /// The cells of each column.
     pub(super) columns: Vec<&'t Cells>,
     /// The number of the first row, counted from 1.
     pub(super) first: u32,
@@ -43,7 +44,7 @@ impl<'t> Batch<'t> {
         self.columns[column].cell(row)
     }
 
-    /// Returns the cells of a row, or the reason why one of them cannot be read.
+    /// Returns the cells of a row, or an error if one of them cannot be read.
     pub(super) fn object(&self, row: usize) -> Result<Object, String> {
         let mut fields = Vec::with_capacity(self.columns.len());
         for (name, column) in self.names.iter().zip(&self.columns) {
@@ -74,7 +75,7 @@ pub(super) type Item = Result<Node, String>;
 /// The cells of a column in a batch. Several rows may share an item.
 #[derive(Debug)]
 pub(super) struct Cells {
-    /// For each row, the place of its item, or [`NO_PLACE`] for null.
+    /// For each row, the index of its item in `items`, or [`NO_PLACE`] for null.
     pub(super) places: Vec<u32>,
     pub(super) items: Items,
 }
@@ -84,7 +85,7 @@ pub(super) enum Items {
     Bools(Vec<bool>),
     Ints(Vec<i64>),
     Others(Vec<Item>),
-    /// A dictionary.
+    /// The items of a dictionary.
     Shared(Arc<[Item]>),
 }
 
@@ -93,7 +94,8 @@ impl Cells {
         Self { places: Vec::new(), items }
     }
 
-    /// Removes all rows, and all items but the first ones.
+    /// Removes all rows, and all items after the first `kept` ones. Items that are shared with a
+    /// dictionary are not removed.
     pub(super) fn clear(&mut self, kept: usize) {
         self.places.clear();
         match &mut self.items {
@@ -130,7 +132,8 @@ impl Items {
     }
 }
 
-/// Returns the item for bytes that should be text.
+/// Returns the node for the bytes of a text. If the bytes are not UTF-8, the node contains this
+/// error instead.
 pub(super) fn text(bytes: &[u8], names: &mut Names) -> Node {
     Node::Value(match std::str::from_utf8(bytes) {
         Ok(text) => Ok(Value::Text(names.get(text))),
@@ -138,7 +141,7 @@ pub(super) fn text(bytes: &[u8], names: &mut Names) -> Node {
     })
 }
 
-/// Returns the item for a text that has a value as JSON.
+/// Returns the item for a text that contains a value in JSON.
 pub(super) fn json(text: &str, column: &str, names: &mut Names) -> Item {
     json::value(text, names).map(Node::Value).map_err(|error| {
         format!(
@@ -156,12 +159,13 @@ pub(super) fn list(items: Vec<Node>) -> Node {
     Node::List(items)
 }
 
-/// Returns the node of a point in time in nanoseconds, from a number of units.
+/// Returns the node of a time in nanoseconds. `time` is a number of units, and each unit is `unit`
+/// nanoseconds long.
 pub(super) fn time(time: i64, unit: i64) -> Node {
     Node::Value(time.checked_mul(unit).map(Value::Int).ok_or(Unfit::Big(None)))
 }
 
-/// Returns the node of a number without a sign.
+/// Returns the node of an unsigned number.
 pub(super) fn unsigned(number: u64) -> Node {
     Node::Value(i64::try_from(number).map(Value::Int).map_err(|_| Unfit::Big(Some(number.to_string().into()))))
 }

@@ -16,8 +16,9 @@ pub(super) const FEATHER_1: &[u8] = b"FEA1";
 
 /// Returns the format of a file, from its first bytes, or `None` if they match no format.
 ///
-/// The result is a guess from the first lines; the reader of the format finds the errors in a file. A few tens of
-/// kilobytes are enough; logs may need that much, because other lines may come before the first event.
+/// The result is a guess from the first lines. Errors in the file are found only when the file is
+/// read in this format. The first few tens of kilobytes of a file are enough. Logs may need that
+/// much, because other lines may come before the first event.
 ///
 /// ```
 /// use trueline::history::codec::{Format, detect};
@@ -34,7 +35,7 @@ pub fn detect(start: &[u8]) -> Option<Format> {
         return Some(Format::Arrow);
     }
     let start = without_byte_order_mark(start);
-    // The text may end inside a character; the part before it is enough.
+    // The text may be cut off inside a character. The part before this character is enough.
     let text = match std::str::from_utf8(start) {
         Ok(text) => text,
         Err(error) => std::str::from_utf8(&start[..error.valid_up_to()]).unwrap_or(""),
@@ -57,7 +58,8 @@ pub fn detect(start: &[u8]) -> Option<Format> {
     }
 }
 
-/// Returns the preset for a file that begins so: OpenTelemetry's or Jaeger's spans.
+/// Returns the preset for a file that begins with `start`, if the file contains spans of
+/// OpenTelemetry or Jaeger. Returns `None` for any other file.
 pub(super) fn preset(start: &[u8]) -> Option<&'static str> {
     let head = String::from_utf8_lossy(&start[..start.len().min(1 << 12)]);
     if !head.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
@@ -74,7 +76,7 @@ pub(super) fn has_columns(start: &[u8]) -> bool {
     [PARQUET, ARROW, ARROW_STREAM].iter().any(|first| start.starts_with(first))
 }
 
-/// Returns whether the first line has the names of columns that are ours.
+/// Returns whether the first line contains the column names that trueline requires: `f`, and `type` or `call`.
 fn is_table(text: &str) -> bool {
     let line = text.lines().next().unwrap_or("");
     let separator = char::from(table::separator(line));
@@ -82,7 +84,7 @@ fn is_table(text: &str) -> bool {
     has("f") && (has("type") || has("call"))
 }
 
-/// Returns the text after white space, commas and EDN comments.
+/// Returns the rest of the text after leading white space, commas and EDN comments.
 fn without_comments(mut text: &str) -> &str {
     loop {
         text = text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',');
@@ -101,7 +103,8 @@ fn of_maps(text: &str) -> Option<Format> {
             Some(if porcupine::is_kv_event(line) { Format::PorcupineKv } else { Format::Jepsen })
         }
         b'"' => {
-            // The reader of JSON lines has a helpful message for invalid JSON.
+            // Invalid JSON counts as JSON lines, because the reader of JSON lines has a helpful
+            // message for it.
             let Ok(mut object) = json::first_object(text, &mut Names::default()) else {
                 return Some(Format::Jsonl);
             };
@@ -119,7 +122,7 @@ fn of_maps(text: &str) -> Option<Format> {
     }
 }
 
-/// Returns the format of a log, if the text is one.
+/// Returns the format of Jepsen's logs if the text comes from such a log, and `None` otherwise.
 fn of_log(text: &str) -> Option<Format> {
     let first = text.lines().find(|line| !line.trim_ascii().is_empty())?;
     let log = jepsen_log::is_bare_event(first) || text.lines().any(|line| jepsen_log::behind_logger(line).is_some());

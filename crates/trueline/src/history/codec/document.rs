@@ -1,7 +1,7 @@
 //! Reads JSON files that do not have one record on each line: an array of records, or documents that contain lists of
 //! records.
 //!
-//! The items of a list are read one after the other, so that no more than one of them is in memory.
+//! The items of a list are read one at a time, so that only one of them is in memory.
 
 use std::cell::Cell;
 use std::fmt;
@@ -31,7 +31,7 @@ pub(super) fn first_byte(input: &mut impl BufRead) -> Result<(Option<u8>, u32), 
         let newlines = rest[..space].iter().filter(|byte| **byte == b'\n').count();
         lines = u32::try_from(newlines).ok().and_then(|more| lines.checked_add(more)).ok_or_else(too_many)?;
         if buffer.is_empty() || first.is_some() {
-            // A byte order mark is left to the reader of lines.
+            // Leave a byte order mark in the input here, because the reader of lines skips it.
             if mark > 0 && first != Some(b'[') {
                 return Ok((first, 0));
             }
@@ -44,8 +44,8 @@ pub(super) fn first_byte(input: &mut impl BufRead) -> Result<(Option<u8>, u32), 
     }
 }
 
-/// Calls `visit` for each object of a file, which has one object on each line, parsed by `read`, or is an array of
-/// objects.
+/// Calls `visit` for each object of a file. The file is an array of objects, or has one object on
+/// each line. `read` parses such a line.
 pub(super) fn each_object(
     mut input: impl BufRead,
     what: &'static str,
@@ -75,8 +75,9 @@ fn too_many() -> CodecError {
     CodecError::whole_file("too many lines; split the file")
 }
 
-/// Reads every item of the list at the path `way`, the names of nested fields, in each of the documents of the file.
-/// Returns whether there was such a list. `passed` is the number of lines that have already been read.
+/// Reads every item of the list at the path `way` (the names of nested fields) in each document of
+/// the file. Returns whether any document has this list. `passed` is the number of lines that have
+/// already been read.
 pub(super) fn each_item(
     input: impl BufRead,
     passed: u32,
@@ -100,7 +101,8 @@ pub(super) fn each_item(
             return Err(fault);
         }
         if let Err(error) = read {
-            // serde_json counts from where it began.
+            // serde_json counts lines from the beginning of its input, which is not the beginning
+            // of the file.
             let at = start.saturating_add(u32::try_from(error.line()).unwrap_or(1).saturating_sub(1));
             return Err(explained(error, at));
         }
@@ -124,7 +126,7 @@ fn explained(error: serde_json::Error, line: u32) -> CodecError {
     }
 }
 
-/// Counts the lines that were read.
+/// A reader that counts the lines it has read.
 struct Counting<'c, R> {
     input: R,
     line: &'c Cell<u32>,
@@ -143,12 +145,12 @@ struct Items<'i> {
     names: &'i mut Names,
     line: &'i Cell<u32>,
     visit: &'i mut dyn FnMut(u32, Node) -> Result<(), CodecError>,
-    /// The reason why reading ended, unless the JSON is invalid.
+    /// The error that `visit` returned, which ended the reading.
     fault: Option<CodecError>,
     found: bool,
 }
 
-/// Follows the path to the list.
+/// A visitor that follows the path to the list.
 struct Walk<'w, 'i> {
     way: &'w [&'w str],
     items: &'w mut Items<'i>,
@@ -201,17 +203,17 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
     }
 
     fn visit_unit<E>(self) -> Result<(), E> {
-        // A list without items may be null.
+        // A list without items may be written as null.
         Ok(())
     }
 
     fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<(), E> {
-        // The message of serde would repeat the string, however long it is.
+        // serde's message would repeat the whole string, which may be very long.
         Err(E::invalid_type(serde::de::Unexpected::Other("string"), &self))
     }
 }
 
-/// Returns one item, and the line on which it begins.
+/// Deserializes one item, and returns the item and the line on which it begins.
 struct Item<'w, 'i>(&'w mut Items<'i>);
 
 impl<'de> DeserializeSeed<'de> for Item<'_, '_> {

@@ -52,7 +52,8 @@ pub(super) enum Item {
     Value(Parsed),
     /// The opening bracket of a form whose content follows.
     Open(Shape),
-    /// A closing bracket that does not match any bracket opened since.
+    /// The closing bracket of a form whose opening bracket was returned as [`Open`](Self::Open), or
+    /// a closing bracket without an opening one.
     Close(u8),
     /// The end of the text.
     End,
@@ -69,13 +70,13 @@ enum Token {
     End,
 }
 
-/// A form, or a discard, that encloses the current position.
+/// A form or a discard (`#_`) that contains the current position.
 enum Frame {
     Discard { line: u32 },
     Form { shape: Shape, line: u32, count: usize, content: Result<Vec<Value>, Unfit> },
 }
 
-/// Marks a discard among the brackets of skipped forms.
+/// Stands for a discard (`#_`) on the stack of brackets, when forms are skipped.
 const DISCARD: u8 = b'_';
 
 /// Reads forms from a text.
@@ -86,10 +87,11 @@ pub(super) struct Reader<'n, R> {
     line: u32,
     /// The line on which the last token began.
     token_line: u32,
-    /// Bytes of tokens since [`Reader::begin`]. White space and comments take no memory, and do not count.
+    /// The number of bytes in tokens since [`Reader::begin`]. White space and comments do not count, because they take
+    /// no memory.
     used: usize,
     text: Vec<u8>,
-    /// The name of the unit that ends when the text ends: "file" or "line".
+    /// What messages call the text: "file" or "line".
     extent: &'static str,
     fresh: bool,
     /// The line of the first comment.
@@ -220,7 +222,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         }
     }
 
-    /// Skips everything up to the bracket `until`, or one form if `until` is the mark of a discard.
+    /// Skips everything up to the bracket `until`. If `until` is `DISCARD`, skips one form.
     fn pass_over(&mut self, until: u8) -> Result<(), CodecError> {
         let begun = self.token_line;
         let mut open = vec![until];
@@ -237,7 +239,8 @@ impl<'n, R: BufRead> Reader<'n, R> {
                 Token::Close(_) if innermost == DISCARD => return Err(discards_nothing(self.token_line)),
                 Token::Close(closer) if innermost == closer => {
                     open.pop();
-                    // The form that ends here may be the one that a discard removes.
+                    // If a discard (`#_`) comes directly before the form that ends here, this form
+                    // is the one that is discarded. So the discard ends here, too.
                     if open.last() == Some(&DISCARD) {
                         open.pop();
                     }
@@ -419,7 +422,8 @@ impl<'n, R: BufRead> Reader<'n, R> {
         Ok(())
     }
 
-    /// Reads the character of `\uXXXX`, after the `u`, or of two such escapes that form a surrogate pair.
+    /// Reads the character of an escape `\uXXXX`, after the `u`. If the escape is the first half of
+    /// a surrogate pair, also reads the escape with the second half.
     fn unicode_escape(&mut self) -> Result<char, CodecError> {
         let first = self.hex4()?;
         let code = if (0xd800..0xdc00).contains(&first) && self.peek()? == Some(b'\\') {
@@ -481,7 +485,8 @@ impl<'n, R: BufRead> Reader<'n, R> {
     fn character(&mut self) -> Result<Value, CodecError> {
         self.bump()?;
         self.text.clear();
-        // The first byte belongs to the character, even if it would end any other atom.
+        // The first byte always belongs to the character, even if this byte would end an atom of
+        // another kind.
         if let Some(byte) = self.peek()? {
             self.bump()?;
             self.text.push(byte);
@@ -516,7 +521,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         CodecError::at(self.token_line, message)
     }
 
-    /// Returns bytes that are ready to be read; none at the end of the input.
+    /// Returns bytes that are ready to be read, or an empty slice at the end of the input.
     fn fill(&mut self) -> Result<&[u8], CodecError> {
         // Calling `fill_buf` twice, instead of returning its first result, satisfies the borrow checker.
         loop {
@@ -533,7 +538,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         Ok(self.fill()?.first().copied())
     }
 
-    /// Moves past the byte that was peeked at.
+    /// Consumes the byte that [`peek`](Self::peek) returned.
     fn bump(&mut self) -> Result<(), CodecError> {
         if self.fill()?.first() == Some(&b'\n') {
             self.next_lines(1)?;
@@ -558,11 +563,12 @@ impl<'n, R: BufRead> Reader<'n, R> {
         Ok(())
     }
 
-    /// Appends the bytes before the first one that `ends` accepts to the text.
+    /// Appends to `text` all bytes before the first one for which `ends` returns true.
     fn take_until(&mut self, ends: impl Fn(u8) -> bool) -> Result<(), CodecError> {
         loop {
             self.fill()?;
-            // Calling `fill_buf` again borrows only the input, not all of `self`.
+            // Call `fill_buf` again instead of using the result of `fill`, which would borrow all
+            // of `self` and not only the input.
             let bytes = self.input.fill_buf().map_err(|error| CodecError::io(self.line, error))?;
             let end = bytes.iter().position(|&byte| ends(byte));
             let length = end.unwrap_or(bytes.len());
@@ -620,7 +626,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
     }
 }
 
-/// Converts bytes that were read to text.
+/// Returns the bytes of a token as text, or an error if they are not valid text.
 fn text_of(text: &[u8], line: u32) -> Result<&str, CodecError> {
     match std::str::from_utf8(text) {
         Ok(text) if !text.contains('\0') => Ok(text),
@@ -691,7 +697,7 @@ fn ends_atom(byte: u8) -> bool {
     is_space(byte) || matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'"' | b';')
 }
 
-/// Returns whether symbols and keywords must not contain the character.
+/// Returns whether the character is not allowed in symbols and keywords.
 fn is_odd(c: char) -> bool {
     c.is_control() || matches!(c, '@' | '^' | '`' | '~' | '\\')
 }
@@ -700,7 +706,7 @@ fn newlines(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte == b'\n').count()
 }
 
-/// Reads a number, if the text is one.
+/// Parses a number. Returns `None` if the text is not a number.
 fn number_of(text: &str) -> Option<Parsed> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if let Some(hex) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
@@ -756,7 +762,7 @@ mod tests {
                 Item::Value(form) => forms.push(form),
                 Item::End => return Ok(forms),
                 Item::Close(closer) => return Err(CodecError::at(reader.token_line(), format!("closed by {closer}"))),
-                Item::Open(shape) => panic!("{shape:?} was not asked for"),
+                Item::Open(shape) => panic!("`form` returned the opening bracket of {shape:?}"),
             }
         }
     }
@@ -879,7 +885,7 @@ mod tests {
         for (start, byte) in [("", b'a'), ("\"", b'a'), ("[", b'['), ("", b'1')] {
             let text = [start.as_bytes(), &vec![byte; LONGEST_LINE + 10]].concat();
             let mut names = Names::default();
-            let error = Reader::new(text.as_slice(), &mut names).form().expect_err("it is too long");
+            let error = Reader::new(text.as_slice(), &mut names).form().expect_err("the form is too long");
             assert!(error.to_string().contains("longer than 16 MiB"), "{error}");
         }
         // White space and comments do not count as part of a form.

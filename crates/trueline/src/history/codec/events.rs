@@ -1,4 +1,5 @@
-//! Builds a history from events in their order, independent of the file's syntax.
+//! Builds a history from events in their order. This module does not depend on the syntax of the
+//! file.
 
 use std::collections::HashMap;
 
@@ -17,7 +18,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// Converts the fault to an error on this line, unless the fault has a line of its own.
+    /// Converts the fault to an error on this line, unless the fault already has a line.
     pub(super) fn at(self, line: u32) -> CodecError {
         match self {
             Self::Message(message) => CodecError::at(line, message),
@@ -47,7 +48,7 @@ impl From<HistoryError> for Fault {
 /// The end of an operation.
 #[derive(Debug)]
 pub(super) enum End {
-    /// The operation returned this result, or one that cannot be read.
+    /// The operation returned this result. An error is the reason why the result cannot be read.
     Ok(Result<Value, String>),
     /// The operation did not happen.
     Fail,
@@ -55,15 +56,16 @@ pub(super) enum End {
     Info,
 }
 
-/// The events read so far.
+/// The events that have been read so far.
 pub(super) struct Events<'r, I: Intake = Plain> {
     builder: Builder<I::Op, I::Ret>,
     intake: I,
     /// The object of each process's open operation, if objects have names.
     objects: ByProcess<ObjectId>,
-    /// Remarks for a survey, if one is requested; then events that do not fit are left out.
+    /// Remarks for a survey, if one is requested. In a survey, events that would make the history
+    /// invalid are left out.
     remarks: Option<&'r mut Remarks>,
-    /// The processes whose last operation has an unknown outcome, with the line that says so.
+    /// The processes whose last operation has an unknown outcome, with the line of the event that reported it.
     unknown: HashMap<u32, u32>,
 }
 
@@ -80,7 +82,7 @@ impl Default for Events<'_> {
 }
 
 impl<'r, I: Intake> Events<'r, I> {
-    /// Creates a list of events whose operations are converted by `intake`.
+    /// Creates an empty list of events. `intake` converts the operations that are added.
     pub(super) fn with(intake: I, remarks: Option<&'r mut Remarks>) -> Self {
         Self { builder: Builder::new(), intake, objects: ByProcess::default(), remarks, unknown: HashMap::new() }
     }
@@ -97,7 +99,7 @@ impl<'r, I: Intake> Events<'r, I> {
         }
     }
 
-    /// Records something that happened and is not an operation.
+    /// Records an annotation: something that happened, such as a failover, and is not an operation.
     pub(super) fn annotate(&mut self, line: u32, text: String) {
         self.builder.line(line);
         self.builder.annotate(text);
@@ -110,7 +112,8 @@ impl<'r, I: Intake> Events<'r, I> {
         }
     }
 
-    /// Records an event that does not fit as a remark; returns the fault as an error if no survey is requested.
+    /// Records a remark about an event that would make the history invalid, if a survey is
+    /// requested. Otherwise, returns the fault.
     fn forgive(&mut self, line: u32, fault: Fault) -> Result<(), Fault> {
         if self.remarks.is_none() {
             return Err(fault);
@@ -122,7 +125,7 @@ impl<'r, I: Intake> Events<'r, I> {
         Ok(())
     }
 
-    /// Adds a call on this line.
+    /// Adds a call, which is on line `line` of the file.
     pub(super) fn call(&mut self, line: u32, process: u32, object: Option<&str>, record: Record) -> Result<(), Fault> {
         self.builder.line(line);
         let object = object.map(|name| self.builder.object(name));
@@ -155,7 +158,8 @@ impl<'r, I: Intake> Events<'r, I> {
         self.builder.open(process).and_then(|op| self.intake.open(process, op))
     }
 
-    /// Ends the open operation of `process`, on this line. `f` and `object`, if given, must be those of the call.
+    /// Ends the open operation of `process`. The end is on line `line` of the file. If `f` or
+    /// `object` is given, it must be the same as in the call.
     pub(super) fn end(
         &mut self,
         line: u32,
@@ -180,7 +184,7 @@ impl<'r, I: Intake> Events<'r, I> {
         let object = object.map(|name| self.builder.object(name));
         if object.is_some() && self.objects.get(process).is_some_and(|&called| Some(called) != object) {
             let message = format!(
-                "process {process} returns from a different `object` than it called; name the same one on both lines"
+                "process {process} returns from a different `object` than the one it called; name the same object on both lines"
             );
             return self.forgive(line, message.into());
         }
@@ -195,7 +199,7 @@ impl<'r, I: Intake> Events<'r, I> {
                         let result = self.intake.ret(line, process, op, result);
                         self.builder.ret(process, result).map(drop)
                     }
-                    // This returns the error.
+                    // The process has no open call, so the builder returns an error.
                     None => self.builder.info(process),
                 }
             }
@@ -209,7 +213,7 @@ impl<'r, I: Intake> Events<'r, I> {
                 self.builder.fail(process)
             }
             End::Info => {
-                self.see(Trap::Info, line, || format!("process {process} does not know the outcome of its operation"));
+                self.see(Trap::Info, line, || format!("the outcome of an operation of process {process} is unknown"));
                 if self.remarks.is_some() {
                     self.unknown.insert(process, line);
                 }

@@ -1,26 +1,28 @@
-//! Reads the fields of a file, independent of its syntax, and writes messages about errors in them.
+//! Reads the fields of a file, and writes messages about errors in them. This module does not
+//! depend on the syntax of the file.
 
 use std::sync::Arc;
 
 use super::super::{Record, Value};
 use super::DEEPEST_NESTING;
 
-/// Strings up to this length are shared.
+/// The maximum length of strings that are shared.
 const LONGEST_SHARED: usize = 64;
 
-/// The number of strings that are remembered: initially, and in a long file.
+/// The initial and the maximum number of places in the table of strings.
 const REMEMBERED: (usize, usize) = (1 << 6, 1 << 14);
 
-/// Shares short strings that occur again and again: names of functions, keys, and values that are written and then
-/// read.
+/// A table that shares short strings that occur repeatedly: names of functions, keys, and values that are written and
+/// then read.
 ///
-/// Each string has one place, given by its hash, and the string that was there before is forgotten. So a lookup takes
-/// constant time for all strings, and a long file does not fill memory with strings that never occur again.
+/// Each string has exactly one possible place in the table, which its hash determines. If another
+/// string already occupies this place, the new string replaces it. So a lookup takes constant time,
+/// and a long file does not fill memory with strings that never occur again.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// The places; their number is a power of two.
+    /// The places of the table. Their number is a power of two.
     shared: Vec<Option<Arc<str>>>,
-    /// The number of strings that were not found since the list grew.
+    /// The number of strings that were added, or that replaced others, since the table last grew.
     new: usize,
 }
 
@@ -29,7 +31,7 @@ impl Names {
         self.share(text.as_bytes(), || text.into())
     }
 
-    /// Returns a string that has only ASCII characters.
+    /// Returns the shared copy of a text that has only ASCII characters.
     pub(super) fn get_ascii(&mut self, text: &[u8]) -> Arc<str> {
         self.share(text, || String::from_utf8_lossy(text).into())
     }
@@ -80,7 +82,8 @@ fn hash(text: &[u8]) -> usize {
     usize::try_from(hash.wrapping_mul(FACTOR) >> 32).unwrap_or_default()
 }
 
-/// Returns whether two strings are equal. Most are short, and a call of the library's function takes longer than that.
+/// Returns whether two strings are equal. Most strings are short, and comparing these directly
+/// takes less time than calling the comparison function of the standard library.
 #[inline]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
@@ -89,7 +92,8 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() <= 16 { ends(one) == ends(other) } else { one == other }
 }
 
-/// Returns the first and the last bytes of a string, which are all its bytes if it has at most 16.
+/// Returns the first bytes and the last bytes of a string, as two numbers. If the string has at
+/// most 16 bytes, the two numbers contain all of them.
 #[inline]
 fn ends(text: &[u8]) -> (u64, u64) {
     let four = |bytes: &[u8]| u64::from(u32::from_le_bytes(bytes.try_into().unwrap_or_default()));
@@ -113,7 +117,7 @@ pub(super) enum Unfit {
     Big(Option<Arc<str>>),
     Object,
     Deep,
-    /// Something that only some formats have, such as bytes that are not text.
+    /// Content that only some formats can have, such as bytes that are not text.
     #[cfg(feature = "_columns")]
     Other(&'static str),
 }
@@ -127,7 +131,7 @@ impl Unfit {
             ),
             Self::Big(digits) => {
                 let number = digits.map_or_else(|| "a number".to_owned(), |digits| shorten(digits.to_string()));
-                format!("`{field}` holds {number}, which does not fit a 64-bit integer; write it as a string")
+                format!("`{field}` holds {number}, which does not fit in a 64-bit integer; write it as a string")
             }
             Self::Object => format!("`{field}` holds a JSON object; write it as a list or a string"),
             #[cfg(feature = "_columns")]
@@ -139,8 +143,9 @@ impl Unfit {
     }
 }
 
-/// A value, or the reason why it is not one. Whether that matters is decided when the whole line is known: the value of
-/// an `info` or of a nemesis may be anything.
+/// A value, or the reason why the content of a field is not a value. Such content is not always an
+/// error: the value of an `info`, or of an event of a nemesis (which injects faults), may be
+/// anything. So the caller reads the whole line, and then decides whether there is an error.
 pub(super) type Parsed = Result<Value, Unfit>;
 
 /// The kind of an event.
@@ -195,7 +200,8 @@ pub(super) fn read_kind(kind: &Parsed) -> Result<Kind, String> {
     Err(wrong("type", kind, "invoke, ok, fail or info", "write one of these"))
 }
 
-/// Returns the text of an annotation, from those of its process name, `f` and `value` that are present.
+/// Returns the text of an annotation: the process name, `f` and `value`. Any of these that is
+/// absent is omitted.
 pub(super) fn annotation(process: Option<&str>, f: Option<&Parsed>, value: Option<&Parsed>) -> String {
     let plain = |value: &Value| match value {
         Value::Null => None,
@@ -224,8 +230,8 @@ pub(super) fn read_object(object: Option<&Parsed>) -> Result<Option<Arc<str>>, S
     }
 }
 
-/// Returns the name of an object: a text itself, or in quotes if it could be mistaken for another value. So `1` and
-/// `"1"` are two objects.
+/// Returns the name of an object. A text is its own name. But a text that looks like a value of
+/// another type is quoted, so that `1` and `"1"` are two objects.
 pub(super) fn object_name(value: &Value) -> Arc<str> {
     match value {
         Value::Text(name) if !name.starts_with('"') && name.parse::<Value>().is_err() => Arc::clone(name),
@@ -233,8 +239,8 @@ pub(super) fn object_name(value: &Value) -> Arc<str> {
     }
 }
 
-/// Inverts [`object_name`] for the values that files can have: a name that is neither an integer nor a quoted text
-/// represents itself.
+/// Returns the value for which [`object_name`] returns `name`. A name that is neither an integer
+/// nor a quoted text stands for itself.
 pub(super) fn named_object(name: &str) -> Value {
     name.parse().ok().filter(|value| matches!(value, Value::Int(_) | Value::Text(_))).unwrap_or_else(|| name.into())
 }
@@ -268,7 +274,7 @@ pub(super) fn read_time(field: &str, time: Option<Parsed>) -> Result<Option<i64>
         Some(found) => Err(wrong(
             field,
             &found,
-            "an integer that fits 64 bits",
+            "an integer that fits in 64 bits",
             "write the time in whole units, such as nanoseconds",
         )),
     }

@@ -1,7 +1,7 @@
-//! Converts the operations that readers of files read.
+//! The conversion of operations while a file is read.
 //!
-//! Most callers want a [`RawHistory`](crate::history::RawHistory): [`Plain`] keeps records and values as they are. The
-//! module `numbering` converts them to numbers.
+//! Most callers need a [`RawHistory`](crate::history::RawHistory), for which [`Plain`] keeps records and values as they
+//! are. The module `numbering` converts them to numbers.
 
 use super::super::{History, Record, Value};
 
@@ -10,19 +10,21 @@ pub(super) trait Intake {
     type Op: Clone;
     type Ret: Clone;
 
-    /// Takes the call of an operation, on this line.
+    /// Converts the call of an operation. The call is on line `line` of the file.
     fn call(&mut self, line: u32, process: u32, record: Record) -> Self::Op;
 
-    /// Returns the record of `op`, the open operation of `process`.
+    /// Returns the record of `op`, the open operation of `process`, if the record is still known.
     fn open<'a>(&'a self, process: u32, op: &'a Self::Op) -> Option<&'a Record>;
 
-    /// Takes the result of `op`, the open operation of `process`.
+    /// Converts the result of `op`, the open operation of `process`.
     fn ret(&mut self, line: u32, process: u32, op: &Self::Op, result: Value) -> Self::Ret;
 
-    /// Ends the open operation of `process` without a result. If it did not happen, it is not part of the history.
+    /// Ends the open operation of `process` without a result. If `happened` is false, the operation is not part of the
+    /// history.
     fn end(&mut self, process: u32, happened: bool);
 
-    /// Takes a whole operation, called at the time `call`, with the result if it returned.
+    /// Converts a whole operation, which was called at the time `call`. Also converts its result if
+    /// the operation returned.
     fn whole(
         &mut self,
         line: u32,
@@ -33,7 +35,7 @@ pub(super) trait Intake {
     ) -> (Self::Op, Option<Self::Ret>);
 }
 
-/// A history that was read, with its intake.
+/// A history that was read, with the intake that converted its operations.
 pub(super) type Taken<I> = (I, History<<I as Intake>::Op, <I as Intake>::Ret>);
 
 /// Keeps operations and results as they are in the file.

@@ -6,17 +6,18 @@
 //! [{:process 0, :type :invoke, :f :write, :value 5, :time 123}   ; more fields are ignored
 //!  {:process 0, :type :ok,     :f :write, :value 5, :time 130}]
 //! ```
-//! - `:ok` ends an operation with the result in `:value`; for a read, that is the value read. An `:ok` of a `:cas`
-//!   without a value means true: it succeeded.
+//! - `:ok` ends an operation with the result in `:value`; for a read, that is the value read. An
+//!   `:ok` of a `:cas` without a value means true: the compare-and-set succeeded.
 //! - `:fail` means that the operation did not happen: it is dropped. (For a failed `:cas`, this loses the fact that the
 //!   value was different, as in Knossos; [`jepsen_log`](super::jepsen_log) keeps it.)
 //! - `:info` means that the outcome is unknown: the operation stays pending, as do operations that are open at the end.
-//! - Events of processes whose names are not numbers (`:nemesis`) become [annotations](crate::history::History::annotations).
+//! - Events of processes whose names are not numbers (`:nemesis`) become
+//!   [annotations](crate::history::History::annotations).
 //! - `:key` is the key that an operation concerns, if it is given separately from the value. For pairs of key and value
 //!   in `:value`, see [`Tuples`](super::Tuples).
 //!
-//! Keywords and symbols become text without the colon, sets become lists ordered by value, and maps become lists of
-//! pairs ordered by key. A number that is not a 64-bit integer is an error as an argument or a result.
+//! Keywords and symbols become text without the colon, sets become lists ordered by value, and maps
+//! become lists of pairs ordered by key. Numbers in arguments and results must be 64-bit integers.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
@@ -60,7 +61,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
     let mut names = Names::default();
     let mut reader = Reader::new(input, &mut names);
     let mut events = Events::new(remarks);
-    // The vector or list around the events, and the line where it begins.
+    // The vector or list that contains the events, and the line where it begins.
     let mut around: Option<(Shape, u32)> = None;
     let mut bare = false;
     let mut closed = false;
@@ -69,7 +70,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
         let item = reader.open()?;
         let line = reader.token_line();
         if closed && !matches!(item, Item::End) {
-            let message = "there is more after the end of the history; keep one history in a file, or put all events \
+            let message = "there is more text after the end of the history; keep one history in a file, or put all events \
                 into one vector";
             return Err(CodecError::at(line, message));
         }
@@ -175,11 +176,11 @@ impl Fields {
     }
 }
 
-/// Reads the fields of the map whose opening bracket was read last.
+/// Reads the fields of a map, after its opening bracket.
 pub(super) fn read_fields<R: BufRead>(reader: &mut Reader<'_, R>) -> Result<Fields, CodecError> {
     let opened = reader.token_line();
     let mut fields = Fields::default();
-    // Names of ignored fields; rarely more than two.
+    // The names of ignored fields. There are rarely more than two.
     let mut others: HashSet<Arc<str>> = HashSet::new();
     loop {
         let name = match reader.form()? {
@@ -218,7 +219,8 @@ pub(super) fn read_fields<R: BufRead>(reader: &mut Reader<'_, R>) -> Result<Fiel
 pub(super) enum Failed {
     /// Failed operations did not happen.
     Dropped,
-    /// Failed operations did not happen, except that a compare-and-set returned false.
+    /// Failed operations did not happen, except that a failed compare-and-set happened and returned
+    /// false.
     CasReturnedFalse,
 }
 
@@ -235,7 +237,7 @@ pub(super) fn add(events: &mut Events<'_>, line: u32, fields: Fields, failed: Fa
     }
     let process = match process {
         None => return Err("`:process` is missing; name the process that called, such as :process 0".into()),
-        // Jepsen logs the actions of its nemesis between the operations; they are not operations.
+        // Jepsen logs the actions of its nemesis, which injects faults, between the operations.
         Some(Ok(Value::Text(name))) => {
             events.see(Trap::Nemesis, line, || format!("the process is `{}`", quoted(&name)));
             events.annotate(line, annotation(Some(&name), f.as_ref(), value.as_ref()));
@@ -266,7 +268,9 @@ pub(super) fn add(events: &mut Events<'_>, line: u32, fields: Fields, failed: Fa
             Ok(Value::Null) if events.open(process).is_some_and(|open| is_cas(&open.f)) => Ok(Value::Bool(true)),
             result => result,
         }),
-        // A value other than the argument is the reason for the failure; then nothing was compared.
+        // A failed compare-and-set returned false if its value is absent, null or a list (the
+        // repeated argument). Any other value is the reason for the failure: the client has not
+        // compared anything.
         Kind::Fail
             if failed == Failed::CasReturnedFalse
                 && matches!(value, None | Some(Ok(Value::List(_) | Value::Null)))
@@ -371,7 +375,7 @@ mod tests {
             error_of("[{:process 0 :type :invoke :f :read}").starts_with("line 1: the file ends inside the vector")
         );
         assert!(error_of(&format!("[{ok})")).contains("`)` cannot close the vector"));
-        assert!(error_of(&format!("[{ok}]\n[{ok}]")).starts_with("line 2: there is more after the end"));
+        assert!(error_of(&format!("[{ok}]\n[{ok}]")).starts_with("line 2: there is more text after the end"));
         assert!(error_of(&format!("[{ok} []]")).contains("a vector was found instead of"));
         for nothing in ["", "[]", "; nothing\n()", "[{:process :nemesis :type :info}]"] {
             assert!(history_of(nothing).is_empty(), "{nothing}");

@@ -1,8 +1,9 @@
-//! Jepsen's logs: the lines of `jepsen.log` about operations, and `history.txt`.
+//! Jepsen's logs: `history.txt`, and the lines about operations in `jepsen.log`.
 //!
-//! A line has process, type, function and value, separated by tabs or other white space; any text after them is
-//! ignored. In a log, the time, the level and the name of the logger come first, in the format of one of Jepsen's
-//! versions, and all other lines are skipped:
+//! A line consists of process, type, function and value, separated by tabs or other white space;
+//! any text after the value is ignored. In `jepsen.log`, the level, the name of the logger and
+//! usually the time come before the process, in a format that depends on Jepsen's version. Lines
+//! that are not about operations are skipped:
 //! ```text
 //! INFO  jepsen.util - 0  :invoke  :write  5
 //! 2024-01-01 12:00:00,000{GMT}  INFO  [jepsen worker 0] jepsen.util: 0  :ok  :write  5
@@ -12,10 +13,10 @@
 //! 0  :invoke  :cas  [1 2]
 //! 0  :fail  :cas  [1 2]
 //! ```
-//! Values are EDN. Events have the same meaning as in [`jepsen_edn`](super::jepsen_edn), with one difference: a `:fail`
-//! of a `:cas` with a list, which repeats its argument, or with `nil` is an operation that returned false, because the
-//! client saw that the value was different. With any other value (`:timed-out`) the operation did not happen. A read of
-//! `nil` returns null, which the specification interprets.
+//! Values are EDN. Events have the same meaning as in [`jepsen_edn`](super::jepsen_edn), with one difference: if a
+//! `:cas` ends with `:fail`, and the value is `nil` or a list (which repeats the argument), the operation returned
+//! false, because the client saw that the value was different. With any other value (`:timed-out`), the operation did
+//! not happen. A read of `nil` returns null, which the specification interprets.
 
 use std::io::{self, BufRead, Write};
 
@@ -64,7 +65,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
     let mut lines = Lines::new(input, WHAT);
     let mut buffer = Vec::new();
     let mut events = Events::new(remarks);
-    // Whether events follow the name of a logger, as determined by the first event.
+    // Whether the name of a logger comes before each event. The first event determines this.
     let mut logged: Option<bool> = None;
     let mut passed_over: Option<u32> = None;
     while let Some((number, line)) = lines.next(&mut buffer)? {
@@ -98,7 +99,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
 
 /// Writes a history as `history.txt`: process, type, function and value on each line.
 ///
-/// A compare-and-set that returned false is one that failed.
+/// A compare-and-set that returned false is written as `:fail`.
 /// Operations with keys or objects cannot be written.
 pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     for_each_event(history, |operation, line| {
@@ -119,12 +120,13 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
 const NO_EVENT: &str = "this is not an event; write process, type, function and value, such as `0 :invoke :read nil`, \
     with tabs between them, or remove the line";
 
-/// Returns the part of a line after the name of the logger, if it is about an operation.
+/// Returns the part of a line after the name of the logger, if the line is about an operation.
 pub(super) fn behind_logger(line: &str) -> Option<&str> {
     line.match_indices(LOGGER).find_map(|(at, _)| {
         let rest = &line[at + LOGGER.len()..];
         let rest = rest.strip_prefix(" - ").or_else(|| rest.strip_prefix(": "))?.trim_ascii_start();
-        // A line that is cut off after the process still counts as an event, so that it is reported.
+        // A line may be cut off after its process. Such a line still counts as an event, so that an
+        // error is reported.
         let kind = rest.split_ascii_whitespace().nth(1);
         (begins_with_process(rest) && kind.is_none_or(|word| word.starts_with(':'))).then_some(rest)
     })
@@ -146,7 +148,8 @@ fn read_fields(reader: &mut Reader<'_, &[u8]>, number: u32) -> Result<Fields, Co
     let process = word(reader, number)?;
     let kind = word(reader, number)?;
     let f = word(reader, number)?;
-    // The value of a nemesis, or the reason for an `:info` or a `:fail`, may be anything, and need not be EDN.
+    // Some values need not be EDN: the value of an event of a nemesis, and the reason for an
+    // `:info` or a `:fail`.
     let is_kind = |name: &str| matches!(&kind, Ok(Value::Text(kind)) if **kind == *name);
     let value = if is_kind("info") || matches!(process, Ok(Value::Text(_))) {
         None
@@ -167,7 +170,7 @@ fn word(reader: &mut Reader<'_, &[u8]>, number: u32) -> Result<Parsed, CodecErro
         Item::Value(value) => Ok(value),
         Item::End => Err(CodecError::at(
             number,
-            "the line ends too early: process, type, function and value belong on it; if it was cut off, record it again, or delete the line",
+            "the line ends too early: it must contain process, type, function and value; if it was cut off, record it again, or delete the line",
         )),
         Item::Close(closer) => Err(unexpected(number, char::from(closer))),
         Item::Open(shape) => Err(unexpected(number, shape.name())),
@@ -260,7 +263,7 @@ mod tests {
             }
         }
         let error = error_of("0\t:invoke\t:read\tnil\nWell, it is :ok now\n");
-        assert!(error.starts_with("line 2: this is not an event"), "{error}: nothing else is in history.txt");
+        assert!(error.starts_with("line 2: this is not an event"), "{error}: `history.txt` has only events");
         assert!(error_of("Well,\n0\t:invoke\t:read\tnil\n").starts_with("line 1: this is not an event"));
         assert!(history_of("INFO jepsen.core - 5\n").is_empty() && history_of("").is_empty());
     }

@@ -1,7 +1,8 @@
 //! Reads lines of JSON into values of histories.
 //!
-//! serde_json parses straight into our types: an intermediate tree of generic JSON would cost more than the parsing,
-//! and would lose repeated keys and the difference between 1 and 1.0.
+//! serde_json parses directly into the types of this crate. An intermediate tree of generic JSON
+//! would take more time than the parsing itself, and would lose repeated keys and the difference
+//! between 1 and 1.0.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -14,10 +15,10 @@ use super::super::Value;
 use super::DEEPEST_NESTING;
 use super::field::{Names, Parsed, Unfit, quoted};
 
-/// Returns a message for a line that is not a JSON object, with what to do about it.
+/// Returns a message for a line that is not a JSON object. The message also says what to do.
 pub(super) fn syntax_message(error: &serde_json::Error, line: &str, last: bool) -> String {
     let message = error.to_string();
-    // serde_json counts lines within its input, which is always one line.
+    // The input of serde_json is always one line, so the line number in its message is useless.
     let message = message.rfind(" at line ").map_or(message.as_str(), |end| &message[..end]);
     let column = error.column();
     match error.classify() {
@@ -29,7 +30,7 @@ pub(super) fn syntax_message(error: &serde_json::Error, line: &str, last: bool) 
         }
         serde_json::error::Category::Data => message.to_owned(),
         _ if message == "trailing characters" => {
-            format!("there is more after the JSON object, at column {column}; write one object on each line")
+            format!("there is more text after the JSON object, at column {column}; write one object on each line")
         }
         _ if line.starts_with("{:") => {
             format!("this looks like EDN, not JSON ({message} at column {column}); read it as format `jepsen`")
@@ -119,17 +120,17 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 }
 
-/// A value that may be an object, or have objects in it.
+/// A value, an object, or a list that contains objects.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     Value(Parsed),
     Object(Object),
-    /// A list with something in it that is not a value; only in [`record`]s.
+    /// A list in which at least one item is not a value.
     List(Vec<Node>),
 }
 
 impl Node {
-    /// Returns the value; an object is an error.
+    /// Returns the value, or the reason why the node is not a value.
     pub(super) fn into_value(self) -> Parsed {
         match self {
             Self::Value(value) => value,
@@ -137,7 +138,8 @@ impl Node {
         }
     }
 
-    /// Returns the reason why it is not a value: its first part that is not one.
+    /// Returns the reason why the node is not a value. For a list, returns the reason for the first
+    /// item that is not a value.
     pub(super) fn unfit(&self) -> Unfit {
         match self {
             Self::List(nodes) => {
@@ -154,7 +156,7 @@ impl Node {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Object {
     fields: Vec<(Arc<str>, Node)>,
-    /// The line on which it begins; 0 if that is not known.
+    /// The line on which the object begins; 0 if the line is unknown.
     line: u32,
 }
 
@@ -219,9 +221,10 @@ impl Object {
     }
 }
 
-/// Returns whether a field matches a name, which is in lower case.
+/// Returns whether the name of a field matches `name`, which must be in lower case.
 fn is_same(field: &str, name: &str) -> bool {
-    // Names appear in messages, so a long name with many underscores must not match.
+    // Messages contain the name as it is in the file. So a long name must not match, even if most
+    // of its characters are underscores.
     if field.len() > 20 {
         return false;
     }
@@ -240,7 +243,7 @@ pub(super) fn first_object(text: &str, names: &mut Names) -> Result<Object, serd
     deserializer.deserialize_any(ObjectVisitor(NodeSeed { names, depth: DEEPEST_NESTING, lists: false, at: None }))
 }
 
-/// Reads a line that is an object, with the objects in its lists.
+/// Reads a line that consists of an object. Unlike [`object`], also reads objects inside of lists.
 pub(super) fn record(line: &str, names: &mut Names) -> Result<Object, serde_json::Error> {
     whole(line, NodeSeed { names, depth: DEEPEST_NESTING, lists: true, at: None })
 }
@@ -290,17 +293,18 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<Object, E> {
-        // serde's message would repeat the string, however long it is.
+        // serde's message would repeat the whole string, which may be very long.
         Err(E::invalid_type(Unexpected::Other("string"), &self))
     }
 }
 
-/// Reads anything.
+/// Reads a node of JSON: a value, an object, or a list.
 pub(super) struct NodeSeed<'n> {
     pub(super) names: &'n mut Names,
     /// The number of levels to which lists and objects may still be nested.
     pub(super) depth: usize,
-    /// Whether objects in lists are kept.
+    /// Whether objects inside of lists are read. If not, a list that contains an object is not a
+    /// value.
     pub(super) lists: bool,
     /// The number of the line that is being read, if lines are counted.
     pub(super) at: Option<&'n Cell<u32>>,

@@ -11,8 +11,9 @@
 //! operation did not happen: it is dropped. `info` means that its outcome is unknown: it stays pending, as do
 //! operations that are open at the end. `time` does not affect the history.
 //!
-//! A line of type `note` is not an operation: it records another event during the test, such as a failover, in
-//! `value`. So does an `info` of a process whose name is not a number. See [`History::annotations`].
+//! A line of type `note` is not an operation: its `value` describes some other event during the
+//! test, such as a failover. An `info` of a process whose name is not a number is read as a note,
+//! too. See [`History::annotations`].
 //! ```json
 //! {"type":"note","value":"n2 is the leader","time":127}
 //! ```
@@ -21,16 +22,18 @@
 //! ```json
 //! {"process":0,"f":"dequeue","value":null,"result":5,"call":10,"return":20}
 //! ```
-//! If `return` is null or absent, the operation is pending. Ties in time are overlaps. An optional integer `id` must be
-//! unique. Here, a note needs a `time`.
+//! If `return` is null or absent, the operation is pending. If an operation is called at the time
+//! at which another returns, the two overlap. An optional integer `id` must be unique. In this
+//! form, a note needs a `time`.
 //!
-//! Either may also be a JSON array of such objects, as Jepsen's and Elle's tools write it.
+//! A file of either form may also be a JSON array of such objects, as Jepsen's and Elle's tools write it.
 //!
-//! A `version` that the object returned with its answer, in an `ok` or a whole operation, is a hint to the order of updates: see
-//! [`Builder::version`].
+//! A line of type `ok`, or of a whole operation, may have a `version` that the object returned with
+//! the result. The version is a hint about the order of updates: see [`Builder::version`].
 //!
-//! In both forms, `key` is optional, and `object` (a string or an integer) distinguishes objects: it is on every line
-//! or on none. Other fields are ignored. Values are null, booleans, 64-bit integers, strings, and lists of these.
+//! In both forms, `key` is optional, and `object` (a string or an integer) distinguishes objects:
+//! it must be on every line or on none. Other fields are ignored. Values are null, booleans, 64-bit
+//! integers, strings, and lists of these.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -39,9 +42,9 @@ use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
-#[expect(unused_imports, reason = "only the documentation refers to it")]
+#[expect(unused_imports, reason = "only the documentation uses this import")]
 use super::super::Builder;
-use super::super::interval::{from_named_intervals, in_lanes, widen};
+use super::super::interval::{CompactInterval, from_named_intervals, in_lanes};
 use super::super::{Annotation, EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
 use super::CodecError;
 use super::document;
@@ -83,7 +86,8 @@ pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
     read_with(input, 0, None)
 }
 
-/// Reads as [`read`] does, with clocks that may differ by `skew` (see [`widen`]), and collects remarks for a survey.
+/// Reads as [`read`] does, with clocks that may differ by `skew` (see [`widen`](super::super::widen)), and collects
+/// remarks for a survey.
 pub(super) fn read_with(
     input: impl BufRead,
     skew: i64,
@@ -92,7 +96,7 @@ pub(super) fn read_with(
     read_into(input, skew, File::new(remarks)).map(|(_, history)| history)
 }
 
-/// Reads into a file that has no lines so far.
+/// Reads all lines into `file`, which must be empty.
 pub(super) fn read_into<I: Intake>(
     mut input: impl BufRead,
     skew: i64,
@@ -112,7 +116,8 @@ pub(super) fn read_into<I: Intake>(
     let mut lines = Lines::from_line(input, WHAT, blank_lines);
     let mut buffer = Vec::new();
     loop {
-        // Almost all lines of a long file have the usual form. All others are read as the first line is.
+        // Almost all lines of a long file have the usual form. The first line, and lines of any other form,
+        // are read by `parse`.
         if file.takes_quick_lines() {
             lines.each_usual(&mut |number, bytes| file.add_quickly(number, bytes))?;
         }
@@ -131,8 +136,9 @@ pub(super) fn read_into<I: Intake>(
 /// optional operation (see [`Outcome::Optional`]) is written as one that never returned, which loses its result.
 ///
 /// # Errors
-/// Fails if writing fails. Also fails, with [`io::ErrorKind::InvalidInput`], if operations of a process touch in time,
-/// because events cannot express that; [`write_operations`] can.
+/// Fails if writing fails. Also fails, with [`io::ErrorKind::InvalidInput`], if a process calls an
+/// operation at the time at which its previous one returns. Events cannot express such operations;
+/// [`write_operations`] can.
 pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     let mut open: HashMap<ProcessId, bool> = HashMap::new();
     let mut annotations = history.annotations().iter().peekable();
@@ -180,8 +186,9 @@ pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<
     output.flush()
 }
 
-/// Writes a history as whole operations, one on each line. Positions in the order of events serve as times, except that
-/// operations of a process that touch in time are written with equal times.
+/// Writes a history as whole operations, one on each line. Positions in the order of events serve
+/// as times. The only exception: if a process calls an operation at the time at which its previous
+/// one returns, this call, this return and all events between them are written with equal times.
 ///
 /// An optional operation (see [`Outcome::Optional`]) is written as one that never returned, which loses its result.
 ///
@@ -208,7 +215,8 @@ pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Res
         }
     }
     for annotation in history.annotations() {
-        // A note at the time of an event comes after it.
+        // If a note has the same time as an event, the reader of the file places the note after the
+        // event.
         let time = annotation.position.checked_sub(1).map(|before| times[before as usize]);
         let time = time.map_or_else(|| "-1".to_owned(), |time| time.to_string());
         writeln!(output, r#"{{"type":"note","value":{},"time":{time}}}"#, Text(&annotation.text))?;
@@ -216,13 +224,16 @@ pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Res
     output.flush()
 }
 
-/// Returns a time for each event, such that reading the times gives the same history.
+/// Returns a time for each event. Reading the operations with these times gives the same history.
 ///
-/// If a process calls before its last operation has returned, the two operations touch in time (see
-/// [`from_intervals`](super::super::from_intervals)), so all events from that call to that return get the same time.
+/// If a process makes a call before its previous operation has returned, the call and that return
+/// have equal times (see [`from_intervals`](super::super::from_intervals)). So this call, that
+/// return and all events between them get the same time.
 pub(super) fn times(history: &RawHistory) -> Vec<usize> {
     let mut returned: HashMap<ProcessId, usize> = HashMap::new();
-    // The number of such stretches that begin, minus those that end, at each event.
+    // A stretch is a range of events, from a call to a return, that get equal times. For each
+    // event: 1 for each stretch that begins at the previous event, minus 1 for each stretch that
+    // ends at the previous event.
     let mut stretches = vec![0i32; history.events().len() + 1];
     for operation in history.operations() {
         let call = operation.call_position() as usize;
@@ -248,7 +259,7 @@ pub(super) fn times(history: &RawHistory) -> Vec<usize> {
     times
 }
 
-/// A JSON string.
+/// Formats a text as a JSON string.
 pub(super) struct Text<'a>(pub(super) &'a Arc<str>);
 
 impl fmt::Display for Text<'_> {
@@ -257,7 +268,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// The field `key`, if there is a key.
+/// Formats the field `key`, if there is a key.
 pub(super) struct Key<'a>(pub(super) Option<&'a Value>);
 
 impl fmt::Display for Key<'_> {
@@ -266,7 +277,7 @@ impl fmt::Display for Key<'_> {
     }
 }
 
-/// The field `object`, if the object has a name.
+/// Formats the field `object`, if the object has a name.
 struct ObjectField<'a>(Option<&'a str>);
 
 impl fmt::Display for ObjectField<'_> {
@@ -275,7 +286,7 @@ impl fmt::Display for ObjectField<'_> {
     }
 }
 
-/// The field `version`, if there is one.
+/// Formats the field `version`, if there is a version.
 struct Version(Option<i64>);
 
 impl fmt::Display for Version {
@@ -339,13 +350,13 @@ impl<'de> Visitor<'de> for FieldsSeed<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<Fields, E> {
-        // serde's message would repeat the string, however long it is.
+        // serde's message would repeat the whole string, which may be very long.
         Err(E::invalid_type(Unexpected::Other("string"), &self))
     }
 }
 
-/// The slot for the value of a field. `other` is the name of the field if it has no slot, or if the slot is already
-/// filled.
+/// The slot for the value of a field. If the field has no slot, or if its slot is already filled,
+/// `other` is the name of the field.
 struct Name<'f> {
     slot: Option<&'f mut Option<Parsed>>,
     other: Box<str>,
@@ -375,36 +386,39 @@ impl<'f> Visitor<'_> for NameSeed<'f> {
     }
 }
 
-/// The lines read so far.
+/// The lines that have been read so far.
 pub(super) struct File<'r, I: Intake = Plain> {
     names: Names,
     content: Content<'r, I>,
-    /// Remarks for a survey, if one is requested; passed on to `Events` once the first event is read.
+    /// Remarks for a survey, if one is requested. They are passed on to `Events` once the first
+    /// event has been read.
     remarks: Option<&'r mut Remarks>,
     /// Whether lines name an object, as determined by the first line.
     named: Option<bool>,
-    /// Annotations with their lines and times, as long as the positions of events are not known.
+    /// Annotations with their lines and times, which are stored here until the positions of events
+    /// are known.
     annotations: Vec<(u32, Option<i64>, String)>,
-    /// Whether the file does not name processes: then operations that overlap are assigned to different processes.
+    /// Whether operations may lack a process. Operations without a process are assigned to
+    /// different processes if they overlap.
     without_processes: bool,
-    /// The notes of another file that come after the lines so far, by time.
+    /// The notes of another file that are later than all lines read so far, sorted by time.
     notes: VecDeque<Note>,
-    /// Whether a line has a time.
+    /// Whether any event has a time. This is recorded only if there are notes.
     has_times: bool,
 }
 
 enum Content<'r, I: Intake> {
-    /// No line has shown yet whether there are events or whole operations.
+    /// No line has been read, so it is unknown whether the file has events or whole operations.
     Nothing(I),
     Events(Box<Events<'r, I>>),
     Operations(Operations<I>),
-    /// The content is being replaced.
+    /// A placeholder while the content is being replaced.
     Replaced,
 }
 
 struct Operations<I: Intake> {
     intake: I,
-    intervals: Vec<Interval<I::Op, I::Ret>>,
+    intervals: Vec<CompactInterval<I::Op, I::Ret>>,
     objects: Vec<Arc<str>>,
     object_ids: HashMap<Arc<str>, ObjectId>,
     /// The line of each `id`.
@@ -437,7 +451,7 @@ impl<'r, I: Intake> File<'r, I> {
         Self { notes: notes.iter().cloned().collect(), ..self }
     }
 
-    /// Adds the notes from before the time of an event.
+    /// Adds the notes that are earlier than `time`, the time of the next event.
     fn pass_notes(&mut self, time: i64) {
         self.has_times = true;
         while self.notes.front().is_some_and(|note| note.time < time) {
@@ -454,7 +468,8 @@ impl<'r, I: Intake> File<'r, I> {
         }
     }
 
-    /// Returns a reader for files that do not name processes, which is allowed only for whole operations.
+    /// Returns a file that accepts whole operations that do not name a process. Events must always
+    /// name one.
     pub(super) fn without_processes(self) -> Self {
         Self { without_processes: true, ..self }
     }
@@ -468,7 +483,7 @@ impl<'r, I: Intake> File<'r, I> {
         }
     }
 
-    /// Records something that happened and is not an operation.
+    /// Records an annotation: something that happened, such as a failover, and is not an operation.
     fn annotate(&mut self, line: u32, time: Option<i64>, text: String) {
         match &mut self.content {
             Content::Events(events) => events.annotate(line, text),
@@ -498,7 +513,9 @@ impl<'r, I: Intake> File<'r, I> {
         };
         match &fields.time {
             None | Some(Ok(Value::Null | Value::Int(_)) | Err(Unfit::Fraction(_) | Unfit::Big(_))) => {}
-            Some(time) => return Err(wrong("time", time, "a number or null", "leave it out if there is none").into()),
+            Some(time) => {
+                return Err(wrong("time", time, "a number or null", "leave it out if the time is unknown").into());
+            }
         }
         if let (true, Some(Ok(Value::Int(time))), false) = (is_event, &fields.time, self.notes.is_empty()) {
             self.pass_notes(*time);
@@ -511,7 +528,7 @@ impl<'r, I: Intake> File<'r, I> {
         let process = match (process, kind) {
             (Ok(process), _) => process,
             (Err(_), None) if self.without_processes && fields.process.is_none() => NO_PROCESS,
-            // Jepsen logs the actions of its nemesis between the operations; they are not operations.
+            // Jepsen logs the actions of its nemesis, which injects faults, between the operations.
             (Err(_), Some(Kind::Info)) if matches!(fields.process, Some(Ok(Value::Text(_)))) => {
                 self.see(Trap::Nemesis, number, || "the process has a name".to_owned());
                 let name = match &fields.process {
@@ -559,26 +576,28 @@ impl<'r, I: Intake> File<'r, I> {
         match (&mut self.content, kind) {
             (Content::Events(events), Some(kind)) => add_event(events, number, kind, process, object, fields),
             (Content::Operations(operations), None) => operations.add(number, process, object, fields),
-            (Content::Events(_), None) => Err("this line is a whole operation (it has `call`), but earlier lines are events (they have `type`); use one shape in a file".into()),
-            _ => Err("this line is an event (it has `type`), but earlier lines are whole operations (they have `call`); use one shape in a file".into()),
+            (Content::Events(_), None) => Err("this line is a whole operation (it has `call`), but earlier lines are events (they have `type`); use one form in a file".into()),
+            _ => Err("this line is an event (it has `type`), but earlier lines are whole operations (they have `call`); use one form in a file".into()),
         }
     }
 
-    /// Returns whether [`add_quickly`](Self::add_quickly) may add lines: the first line is known, and no survey is
-    /// requested.
+    /// Returns whether [`add_quickly`](Self::add_quickly) may be called. It may be called once the
+    /// first line has been read, unless a survey is requested.
     fn takes_quick_lines(&self) -> bool {
         !self.is_surveyed() && matches!(self.content, Content::Events(_) | Content::Operations(_))
     }
 
-    /// Adds the line at the beginning of `bytes`, if it has the usual form of a line. Returns its length with its end, or
-    /// `None` if it must be read by [`parse`] and [`add`](Self::add). The two ways have the same results.
+    /// Adds the line at the beginning of `bytes` if the line has the usual form, and returns its
+    /// length, including the line end. Returns `None` if the caller must use [`parse`] and
+    /// [`add`](Self::add) instead, which have the same effect.
     fn add_quickly(&mut self, number: u32, bytes: &[u8]) -> Result<Option<usize>, CodecError> {
         let mut line = Quick::default();
         let Some(length) = Quick::read(bytes, &mut line, &mut self.names) else { return Ok(None) };
         Ok(self.add_quick(number, line)?.then_some(length))
     }
 
-    /// Adds a line of the usual form. Returns whether that was possible; if not, the line has to be read in another way.
+    /// Adds a line of the usual form. Returns false if the line was not added and the caller must
+    /// read it in another way.
     pub(super) fn add_quick(&mut self, number: u32, line: Quick<'_>) -> Result<bool, CodecError> {
         if self.named != Some(line.object.is_some()) {
             return Ok(false);
@@ -604,7 +623,8 @@ impl<'r, I: Intake> File<'r, I> {
         for note in std::mem::take(&mut self.notes) {
             self.annotate(0, Some(note.time), note.text);
         }
-        // The history now shares the repeated strings, and the table is no longer needed.
+        // The table of repeated strings is no longer needed, because the history shares these
+        // strings now.
         drop(self.names);
         let history = match self.content {
             Content::Nothing(intake) => (intake, History::builder().finish()),
@@ -620,9 +640,9 @@ impl<'r, I: Intake> File<'r, I> {
                     remarks.intervals(&mut intervals);
                 }
                 if skew > 0 {
-                    // Report errors by the original times, before widening hides them.
+                    // Check the original times first, because widening may hide errors in them.
                     from_named_intervals(intervals.clone(), objects.clone())?;
-                    intervals = widen(intervals, skew);
+                    intervals = in_lanes(intervals, skew);
                 }
                 let places = places(&intervals, self.annotations);
                 let mut history = from_named_intervals(intervals, objects)?;
@@ -634,16 +654,19 @@ impl<'r, I: Intake> File<'r, I> {
     }
 }
 
-/// Returns annotations of whole operations at the positions that their times give. Annotations without a time are left
-/// out, and those at the time of an event come after it.
-fn places<Op, Ret>(intervals: &[Interval<Op, Ret>], annotations: Vec<(u32, Option<i64>, String)>) -> Vec<Annotation> {
+/// Returns annotations of whole operations, each at the position that its time gives. Annotations without a time are
+/// left out. An annotation at the time of an event comes after this event.
+fn places<Op, Ret>(
+    intervals: &[CompactInterval<Op, Ret>],
+    annotations: Vec<(u32, Option<i64>, String)>,
+) -> Vec<Annotation> {
     let mut timed: Vec<(i64, u32, String)> =
         annotations.into_iter().filter_map(|(line, time, text)| Some((time?, line, text))).collect();
     if timed.is_empty() {
         return Vec::new();
     }
     timed.sort();
-    let returns = intervals.iter().filter_map(|interval| interval.ret.as_ref().map(|(ret, _)| *ret));
+    let returns = intervals.iter().filter_map(CompactInterval::ret);
     let mut times: Vec<i64> = intervals.iter().map(|interval| interval.call).chain(returns).collect();
     times.sort_unstable();
     let place = |(time, line, text): (i64, u32, String)| {
@@ -653,11 +676,12 @@ fn places<Op, Ret>(intervals: &[Interval<Op, Ret>], annotations: Vec<(u32, Optio
     timed.into_iter().map(place).collect()
 }
 
-/// The process of operations that name none, until all are known.
+/// A placeholder for the process of operations that do not name a process, until all operations are
+/// known.
 const NO_PROCESS: u32 = u32::MAX;
 
 /// Assigns processes to operations that do not name one. Operations that overlap get different processes.
-fn with_processes<Op, Ret>(intervals: Vec<Interval<Op, Ret>>) -> Vec<Interval<Op, Ret>> {
+fn with_processes<Op, Ret>(intervals: Vec<CompactInterval<Op, Ret>>) -> Vec<CompactInterval<Op, Ret>> {
     let (mut unnamed, mut named): (Vec<_>, Vec<_>) =
         intervals.into_iter().partition(|interval| interval.process == ProcessId(NO_PROCESS));
     let next = named.iter().map(|interval| interval.process.0.saturating_add(1)).max().unwrap_or(0);
@@ -717,7 +741,7 @@ impl<I: Intake> Operations<I> {
             None if result.is_null() => None,
             None => {
                 return Err(
-                    "the operation has a `result`, but no `return` time; add it, or leave out the result if the \
+                    "the operation has a `result`, but no `return` time; add the time, or leave out the result if the \
                      operation never returned"
                         .into(),
                 );
@@ -733,9 +757,9 @@ impl<I: Intake> Operations<I> {
     fn identify(&mut self, number: u32, id: i64) -> Result<(), String> {
         match self.ids.insert(id, number) {
             None => Ok(()),
-            Some(earlier) => {
-                Err(format!("the id {id} was used on line {earlier}; give each operation its own, or leave them out"))
-            }
+            Some(earlier) => Err(format!(
+                "the id {id} was used on line {earlier}; give each operation an id of its own, or leave out all ids"
+            )),
         }
     }
 
@@ -752,22 +776,15 @@ impl<I: Intake> Operations<I> {
         let object = object.map(|name| self.object(name)).unwrap_or_default();
         let (ret, result) = ret.unzip();
         let (op, result) = self.intake.whole(line, process, call, record, result);
-        self.intervals.push(Interval {
-            process: ProcessId(process),
-            object,
-            op,
-            call,
-            ret: ret.zip(result),
-            line,
-            version,
-        });
+        let process = ProcessId(process);
+        self.intervals.push(Interval { process, object, op, call, ret: ret.zip(result), line, version }.into());
     }
 
     fn object(&mut self, name: &str) -> ObjectId {
         if let Some(&id) = self.object_ids.get(name) {
             return id;
         }
-        let id = ObjectId(u32::try_from(self.objects.len()).expect("fewer objects than lines"));
+        let id = ObjectId(u32::try_from(self.objects.len()).expect("there are fewer objects than lines"));
         let name: Arc<str> = name.into();
         self.objects.push(Arc::clone(&name));
         self.object_ids.insert(name, id);
@@ -776,7 +793,8 @@ impl<I: Intake> Operations<I> {
 }
 
 impl Quick<'_> {
-    /// Adds the event, unless the line is not a usual event.
+    /// Adds the event and returns the result of adding it. Returns `None` if the line is not a
+    /// usual event.
     fn add_event<I: Intake>(
         self,
         events: &mut Events<'_, I>,
@@ -797,14 +815,16 @@ impl Quick<'_> {
             Kind::Fail => End::Fail,
             Kind::Info => End::Info,
         };
-        // Almost always, the name is that of the open operation, and need not be a string.
+        // Almost always, a return has the same name as the open operation. In this case, the name
+        // is not converted to a string.
         let is_open = |f: &QuickName<'_>| events.open(process).is_none_or(|open| open.f.as_bytes() == f.bytes());
         let f = self.f.filter(|f| !is_open(f));
         let f = f.as_ref().map(|f| std::str::from_utf8(f.bytes())).transpose().ok()?;
         Some(events.end(number, process, self.object, f, end, self.version))
     }
 
-    /// Adds the whole operation, unless the line is not a usual one.
+    /// Adds the whole operation and returns the result of adding it. Returns `None` if the line is
+    /// not a usual whole operation.
     fn add_operation<I: Intake>(
         self,
         operations: &mut Operations<I>,
@@ -869,7 +889,7 @@ mod tests {
             ("write", &Value::Int(1), &Outcome::Returned(Value::Int(1)))
         );
         assert_eq!((write.call_line(), write.return_line()), (Some(2), Some(5)));
-        assert_eq!(history[OpId(1)].outcome, Outcome::Returned(Value::Int(1)), "`result` goes before `value`");
+        assert_eq!(history[OpId(1)].outcome, Outcome::Returned(Value::Int(1)), "`result` is used before `value`");
         let pending = &history[OpId(2)];
         assert_eq!(pending.op.to_string(), r#"write("k\n", [1,["two",true]])"#);
         assert_eq!(pending.outcome, Outcome::Pending);
@@ -886,7 +906,7 @@ mod tests {
         );
         assert_eq!(history.len(), 4);
         assert_eq!(history.pending(), 2);
-        assert_eq!(&*history[OpId(0)].op.f, "write", "ordered by call");
+        assert_eq!(&*history[OpId(0)].op.f, "write", "operations are ordered by their calls");
         assert!(history.precedes(OpId(0), OpId(1)));
         assert_eq!(history[OpId(0)].call_line(), Some(2));
     }
@@ -900,8 +920,8 @@ mod tests {
         );
         assert_eq!(history.object_count(), 2);
         assert_eq!(history.object_name(history[OpId(1)].object), Some("7"));
-        // A number and a text are different objects, even after writing and reading, as is a text that looks like one
-        // of their names.
+        // A number and a text name different objects, even after writing and reading. So does a
+        // text that looks like the name of one of these objects.
         let names = [r#"7"#, r#""7""#, r#""\"7\"""#, r#""true""#, r#""-""#, r#""""#];
         let line = |(process, name): (usize, &&str)| {
             format!(r#"{{"process":{process},"f":"read","object":{name},"call":1,"return":2}}"#) + "\n"
@@ -909,7 +929,7 @@ mod tests {
         let history = history_of(&names.iter().enumerate().map(line).collect::<String>());
         assert_eq!(history.object_count(), names.len());
         let mut written = Vec::new();
-        write_operations(&history, &mut written).expect("it fits");
+        write_operations(&history, &mut written).expect("JSON lines can represent the history");
         let again = history_of(std::str::from_utf8(&written).expect("text"));
         assert!(again.operations().iter().zip(history.operations()).all(|(one, other)| one.object == other.object));
         assert_eq!(again.objects, history.objects);
@@ -932,11 +952,11 @@ mod tests {
         for text in [EVENTS, r#"{"process":0,"type":"invoke","f":"read","object":"\"x"}"#] {
             let history = history_of(text);
             let mut events = Vec::new();
-            write_events(&history, &mut events).expect("to memory");
+            write_events(&history, &mut events).expect("writing to memory succeeds");
             let mut operations = Vec::new();
-            write_operations(&history, &mut operations).expect("to memory");
+            write_operations(&history, &mut operations).expect("writing to memory succeeds");
             for written in [events, operations] {
-                let again = read(written.as_slice()).expect("we wrote it");
+                let again = read(written.as_slice()).expect("the written file is valid");
                 assert_eq!(again.events(), history.events());
                 for (again, operation) in again.operations().iter().zip(history.operations()) {
                     assert_eq!(
@@ -957,8 +977,8 @@ mod tests {
                       {"process":0,"type":"ok","f":"read","value":null}"#;
         let history = history_of(text);
         let mut written = Vec::new();
-        write_events(&history, &mut written).expect("to memory");
-        assert_eq!(read(written.as_slice()).expect("we wrote it").events(), history.events());
+        write_events(&history, &mut written).expect("writing to memory succeeds");
+        assert_eq!(read(written.as_slice()).expect("the written file is valid").events(), history.events());
     }
 
     #[test]
@@ -969,7 +989,7 @@ mod tests {
                {"process":1,"f":"read","call":1,"return":2}
                {"process":1,"f":"read","call":2,"return":3}"#,
         );
-        let error = write_events(&history, io::sink()).expect_err("they overlap");
+        let error = write_events(&history, io::sink()).expect_err("events cannot express operations that touch");
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
         for text in [
             "",
@@ -983,8 +1003,8 @@ mod tests {
         ] {
             let history = if text.is_empty() { history.clone() } else { history_of(text) };
             let mut written = Vec::new();
-            write_operations(&history, &mut written).expect("these can say it");
-            let again = read(written.as_slice()).expect("we wrote it");
+            write_operations(&history, &mut written).expect("whole operations can express ties");
+            let again = read(written.as_slice()).expect("the written file is valid");
             assert_eq!(again.events(), history.events());
         }
     }
@@ -1066,7 +1086,7 @@ mod tests {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            usize::try_from(random % below as u64).expect("the number is below a `usize`")
+            usize::try_from(random % below as u64).expect("the remainder fits into `usize`")
         };
         let spice = b"{}[]\",:0123456789eE+-.ntf\\u\0\xff\n ";
         let (mut good, mut bad) = (0, 0);
@@ -1137,7 +1157,7 @@ mod tests {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            usize::try_from(random % below as u64).expect("the number is below a `usize`")
+            usize::try_from(random % below as u64).expect("the remainder fits into `usize`")
         };
         let spice = b"{}[]\",:0123456789eE+-.ntf\\u\0\xff\n \r\tvkop";
         let (mut good, mut bad) = (0, 0);
@@ -1150,7 +1170,7 @@ mod tests {
                     1 => bytes.truncate(at.max(1)),
                     2 => drop(bytes.remove(at)),
                     3 => {
-                        // A line or a part of one occurs again.
+                        // Repeat a part of the file.
                         let end = at + next(bytes.len() - at) / 2;
                         let part = bytes[at..end].to_vec();
                         let to = next(bytes.len());
@@ -1162,11 +1182,11 @@ mod tests {
                     bytes.push(b'{');
                 }
             }
-            // The items of an array are read in another way.
+            // Items of an array are not read line by line.
             if bytes.trim_ascii_start().starts_with(b"[") {
                 continue;
             }
-            // A line that begins with a tab is unusual.
+            // A line that begins with a tab does not have the usual form.
             let mut slow = Vec::new();
             for line in bytes.split_inclusive(|byte| *byte == b'\n') {
                 slow.push(b'\t');
@@ -1203,11 +1223,11 @@ mod tests {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
                 buffer.fill(b'a');
                 self.0 += buffer.len() as u64;
-                assert!(self.0 < 2 * LONGEST_LINE as u64, "stops soon after the limit");
+                assert!(self.0 < 2 * LONGEST_LINE as u64, "reading stops soon after the limit");
                 Ok(buffer.len())
             }
         }
-        let error = read(io::BufReader::new(Counted(0))).expect_err("it never ends");
+        let error = read(io::BufReader::new(Counted(0))).expect_err("the line never ends");
         assert!(error.to_string().contains("longer than 16 MiB"), "{error}");
     }
 
@@ -1227,7 +1247,7 @@ mod tests {
         assert_eq!(read(events).expect("a history"), expected);
         assert_eq!(read(&events.replace('{', "\t{")).expect("a history"), expected, "unusual lines");
         assert_eq!(read(r#"{"process":0,"f":"read","call":10,"return":20}"#).expect("a history"), expected);
-        let error = read(&events.replace("time", "at")).expect_err("it has no times");
+        let error = read(&events.replace("time", "at")).expect_err("the events have no times");
         assert!(error.to_string().contains("the events have no `time`"), "{error}");
     }
 
@@ -1258,16 +1278,16 @@ mod tests {
         assert_eq!(places(whole), [note(3, 3, "with an event"), note(3, 1, "late")]);
         for text in [events, whole] {
             let texts = |text| places(text).into_iter().map(|(position, _, text)| (position, text)).collect::<Vec<_>>();
-            let history = read(text.as_bytes()).expect("it was read before");
+            let history = read(text.as_bytes()).expect("the text was read before");
             let (mut as_events, mut as_operations) = (Vec::new(), Vec::new());
-            write_events(&history, &mut as_events).expect("memory is enough");
-            write_operations(&history, &mut as_operations).expect("memory is enough");
+            write_events(&history, &mut as_events).expect("writing to memory succeeds");
+            write_operations(&history, &mut as_operations).expect("writing to memory succeeds");
             for written in [&as_events, &as_operations] {
-                assert_eq!(texts(std::str::from_utf8(written).expect("it is text")), texts(text));
+                assert_eq!(texts(std::str::from_utf8(written).expect("JSON lines are text")), texts(text));
             }
         }
         let without_time = "{\"process\":0,\"f\":\"read\",\"call\":20}\n{\"type\":\"note\",\"value\":1}";
-        let error = read(without_time.as_bytes()).expect_err("it has no place");
+        let error = read(without_time.as_bytes()).expect_err("the note has no place");
         assert!(error.to_string().contains("`time`"), "{error}");
     }
 }

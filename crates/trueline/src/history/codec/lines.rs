@@ -4,8 +4,8 @@ use std::io::{BufRead, ErrorKind, Read};
 
 use super::{CodecError, LONGEST_LINE};
 
-/// The lines of a text. Each is read into a buffer of the caller, so that the caller can use the line and this reader
-/// at the same time.
+/// The lines of a text. Each line is read into a buffer that the caller owns. So the caller can
+/// call methods of this reader while it uses the line.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     input: R,
@@ -14,7 +14,7 @@ pub(super) struct Lines<R> {
     what: &'static str,
 }
 
-/// The length of a line that was added; `None` if it was not.
+/// The length of the line that was added; `None` if no line was added.
 type Added = Result<Option<usize>, CodecError>;
 
 impl<R: BufRead> Lines<R> {
@@ -22,12 +22,13 @@ impl<R: BufRead> Lines<R> {
         Self::from_line(input, what, 0)
     }
 
-    /// Creates a reader of lines, whose numbers follow this one.
+    /// Creates a reader of lines that are numbered from `number + 1`.
     pub(super) fn from_line(input: R, what: &'static str, number: u32) -> Self {
         Self { input, number, what }
     }
 
-    /// Returns the next line that is not blank, trimmed, and its number, counted from 1.
+    /// Returns the next line that is not blank, without leading and trailing white space. Also
+    /// returns the number of the line, counted from 1.
     pub(super) fn next<'b>(&mut self, buffer: &'b mut Vec<u8>) -> Result<Option<(u32, &'b str)>, CodecError> {
         loop {
             buffer.clear();
@@ -59,8 +60,10 @@ impl<R: BufRead> Lines<R> {
         Ok(Some((number, line.trim_ascii())))
     }
 
-    /// Calls `add` with the bytes from each line on, until it returns `None`, or the rest of the input has to be read
-    /// first. `add` returns the length of the line that it has added, including its end. Lines are not copied.
+    /// Calls `add` once for each line, with the buffered bytes from the beginning of this line,
+    /// until `add` returns `None` or the input ends. `add` returns the length of the line that it
+    /// has added, including the line feed. It returns `None` if the line is unusual or not
+    /// completely in the buffer. Lines are not copied.
     pub(super) fn each_usual(&mut self, add: &mut dyn FnMut(u32, &[u8]) -> Added) -> Result<(), CodecError> {
         loop {
             let buffer = match self.input.fill_buf() {
@@ -77,14 +80,14 @@ impl<R: BufRead> Lines<R> {
             }
             let is_whole = used == buffer.len();
             self.input.consume(used);
-            // The line that follows is unusual, or only a part of it is in the buffer.
+            // The next line is unusual or not completely in the buffer, or the input has ended.
             if !is_whole || used == 0 {
                 return Ok(());
             }
         }
     }
 
-    /// Returns whether the line read last was the last one of the input.
+    /// Returns whether the input ends after the line that was read most recently.
     pub(super) fn at_end(&mut self) -> bool {
         self.input.fill_buf().map_or(true, <[u8]>::is_empty)
     }
@@ -111,7 +114,7 @@ fn text_of(line: &[u8], cut_off: bool) -> Option<&str> {
     }
     match std::str::from_utf8(line) {
         Ok(text) => Some(text),
-        // A line that was not read completely may end inside a character.
+        // If the line is cut off, it may end inside a character.
         Err(error) if cut_off && error.error_len().is_none() => Some(""),
         Err(_) => None,
     }

@@ -1,7 +1,7 @@
 //! Reads JSON lines one by one, while they are being written. The form of a line is that of [`jsonl`](super::jsonl).
 //!
-//! Most lines have the same simple form, which is parsed here directly. All others, and all errors, are left to the
-//! parser of [`json`](super::json).
+//! Most lines have the same simple form, which this module parses itself. All other lines,
+//! including invalid ones, are parsed by [`json`](super::json).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use super::{CodecError, LONGEST_LINE, Tuples};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum LiveLine {
-    /// Nothing that matters: a blank line, a note, or an event of a nemesis.
+    /// A line that is ignored: a blank line, a note, or an event of a nemesis.
     Nothing,
     /// A call.
     Call {
-        /// The process that calls.
+        /// The process that makes the call.
         process: ProcessId,
         /// The number of the object, in the order in which objects are first named.
         object: u32,
@@ -34,12 +34,12 @@ pub enum LiveLine {
     End {
         /// The process.
         process: ProcessId,
-        /// How it ended.
+        /// How the operation ended.
         end: LiveEnd,
     },
     /// A whole operation.
     Operation {
-        /// The process that called.
+        /// The process that called the operation.
         process: ProcessId,
         /// The number of the object.
         object: u32,
@@ -47,7 +47,7 @@ pub enum LiveLine {
         record: Record,
         /// The time of the call.
         call: i64,
-        /// The time and the result of the return; `None` if it never returned.
+        /// The time and the result of the return; `None` if the operation never returned.
         ret: Option<(i64, Value)>,
     },
 }
@@ -56,20 +56,20 @@ pub enum LiveLine {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum LiveEnd {
-    /// It returned this result.
+    /// The operation returned this result.
     Ok(Value),
-    /// It did not take effect.
+    /// The operation did not take effect.
     Fail,
-    /// Its outcome is unknown.
+    /// The outcome of the operation is unknown.
     Info,
 }
 
-/// The open operation of a process, as far as later lines are compared with it.
+/// The open operation of a process. Has only the fields that must be compared with later lines.
 #[derive(Debug)]
 struct OpenLine {
     f: Arc<str>,
     object: u32,
-    /// The key of a pair, if values are pairs.
+    /// The key, if values are pairs of key and value.
     key: Option<Value>,
 }
 
@@ -79,12 +79,12 @@ struct OpenLine {
 pub struct LiveReader {
     tuples: Option<Tuples>,
     names: Names,
-    /// Recent names of operations.
+    /// The first few distinct names of operations.
     fs: Vec<Arc<str>>,
     lines: u32,
-    /// Whether lines name an object; the first line decides.
+    /// Whether lines name an object, as determined by the first line.
     named: Option<bool>,
-    /// Whether lines are events; the first line decides.
+    /// Whether lines are events, as determined by the first line.
     is_events: Option<bool>,
     objects: Vec<Arc<str>>,
     object_ids: HashMap<Arc<str>, u32>,
@@ -92,12 +92,12 @@ pub struct LiveReader {
 }
 
 impl LiveReader {
-    /// Creates a reader of lines whose values are pairs, if `tuples` is given.
+    /// Creates a reader. If `tuples` is given, the values in the lines are pairs of key and value.
     pub fn new(tuples: Option<Tuples>) -> Self {
         Self { tuples, ..Self::default() }
     }
 
-    /// Returns the number of lines so far.
+    /// Returns the number of lines that have been read.
     pub fn lines(&self) -> u32 {
         self.lines
     }
@@ -107,10 +107,10 @@ impl LiveReader {
         self.objects.get(object as usize).map(|name| &**name)
     }
 
-    /// Reads the next line. `is_last` is true if the input ends with it.
+    /// Reads the next line. `is_last` is true if the input ends with this line.
     ///
     /// # Errors
-    /// Returns an error if the line is not valid, or does not fit the lines before.
+    /// Returns an error if the line is not valid, or contradicts an earlier line.
     pub fn line(&mut self, line: &[u8], is_last: bool) -> Result<LiveLine, CodecError> {
         let number = self
             .lines
@@ -155,7 +155,7 @@ impl LiveReader {
         };
         match &fields.time {
             None | Some(Ok(Value::Null | Value::Int(_)) | Err(Unfit::Fraction(_) | Unfit::Big(_))) => {}
-            Some(time) => return Err(wrong("time", time, "a number or null", "leave it out if there is none")),
+            Some(time) => return Err(wrong("time", time, "a number or null", "leave it out if the time is unknown")),
         }
         let kind = fields.kind.take().map(|kind| read_kind(&kind)).transpose()?;
         let process = match &fields.process {
@@ -181,9 +181,9 @@ impl LiveReader {
         }
         if *self.is_events.get_or_insert(is_event) != is_event {
             return Err(if is_event {
-                "this line is an event (it has `type`), but earlier lines are whole operations (they have `call`); use one shape in a file".to_owned()
+                "this line is an event (it has `type`), but earlier lines are whole operations (they have `call`); use one form in a file".to_owned()
             } else {
-                "this line is a whole operation (it has `call`), but earlier lines are events (they have `type`); use one shape in a file".to_owned()
+                "this line is a whole operation (it has `call`), but earlier lines are events (they have `type`); use one form in a file".to_owned()
             });
         }
         let object = object.map(|name| self.object(name));
@@ -220,7 +220,7 @@ impl LiveReader {
         }
         if object.is_some_and(|object| object != open.object) {
             return Err(format!(
-                "process {process} returns from a different `object` than it called; name the same one on both lines"
+                "process {process} returns from a different `object` than the one it called; name the same object on both lines"
             ));
         }
         read_time("version", fields.version)?;
@@ -253,9 +253,11 @@ impl LiveReader {
         let mut result = read_value("result", fields.result)?;
         let ret = read_time("return", fields.ret)?;
         if ret.is_none() && !result.is_null() {
-            return Err("the operation has a `result`, but no `return` time; add it, or leave out the result if the \
+            return Err(
+                "the operation has a `result`, but no `return` time; add the time, or leave out the result if the \
                         operation never returned"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         if let Some(ret) = ret.filter(|ret| *ret < call) {
             return Err(format!(
@@ -272,7 +274,8 @@ impl LiveReader {
         Ok(LiveLine::Operation { process: ProcessId(process), object, record, call, ret })
     }
 
-    /// Splits the value of a call, if values are pairs. Returns the object, and the key of the pair.
+    /// If values are pairs, removes the key from the value of a call. Returns the number of the
+    /// object that the operation is called on, and the key if one was removed.
     fn split(&mut self, record: &mut Record, object: Option<u32>) -> Result<(u32, Option<Value>), String> {
         let Some(tuples) = self.tuples else { return Ok((object.unwrap_or(0), None)) };
         let key = split_call(record, object.is_some())?;
@@ -291,13 +294,13 @@ impl LiveReader {
         if let Some(&object) = self.object_ids.get(&name) {
             return object;
         }
-        let object = u32::try_from(self.objects.len()).expect("there are fewer objects than lines");
+        let object = u32::try_from(self.objects.len()).expect("there are no more objects than lines");
         self.objects.push(Arc::clone(&name));
         self.object_ids.insert(name, object);
         object
     }
 
-    /// Parses a line in which all fields are known and simple; `None` if it is anything else.
+    /// Parses a line in which all fields are known and simple. Returns `None` for any other line.
     fn simple(&mut self, line: &str) -> Option<Fields> {
         let mut text = Text { text: line, at: 0 };
         let mut fields = Fields::default();
@@ -332,7 +335,7 @@ fn too_long() -> String {
     format!("the line is longer than {} MiB; write one event or operation on each line", LONGEST_LINE >> 20)
 }
 
-/// Returns the shared name of an operation, and remembers a few names.
+/// Returns the shared copy of the name of an operation. `fs` remembers the first few names, to find them faster.
 fn recent(fs: &mut Vec<Arc<str>>, names: &mut Names, f: &str) -> Arc<str> {
     if let Some(known) = fs.iter().find(|known| ***known == *f) {
         return Arc::clone(known);
@@ -344,7 +347,7 @@ fn recent(fs: &mut Vec<Arc<str>>, names: &mut Names, f: &str) -> Arc<str> {
     name
 }
 
-/// A line and the place up to which it is parsed.
+/// A line and the position up to which it is parsed.
 struct Text<'t> {
     text: &'t str,
     at: usize,
@@ -437,7 +440,7 @@ impl<'t> Text<'t> {
         let digits = self.at - start;
         let has_leading_zero = digits > 1 && self.text.as_bytes()[start] == b'0';
         let goes_on = self.next().is_some_and(|byte| matches!(byte, b'.' | b'e' | b'E'));
-        // JSON has no integer -0.
+        // Leave -0 to the module `json`, which reads it as a floating-point number.
         let is_minus_zero = is_negative && number == 0;
         if digits == 0 || has_leading_zero || goes_on || is_minus_zero {
             return None;
@@ -462,7 +465,8 @@ mod tests {
         r#"{"process":2,"value":[[[[[[1]]]]]],"key":nul}"#,
     ];
 
-    /// Changes bytes at random: where the fast parser has an answer, it is that of the other one.
+    /// Changes random bytes of lines. For each line that the fast parser accepts, both parsers must return the same
+    /// fields.
     #[test]
     fn both_parsers_agree() {
         let mut random = 0x9e37_79b9_7f4a_7c15u64;
@@ -470,7 +474,7 @@ mod tests {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            usize::try_from(random % below as u64).expect("the number is below a `usize`")
+            usize::try_from(random % below as u64).expect("the number is less than `below`, a `usize`")
         };
         let spice = b"{}[]\",:0123456789eE+-.ntf\\u \t";
         let mut agreed = 0;

@@ -1,14 +1,16 @@
 //! Reads and writes histories as files.
 //!
-//! A codec reads a file into a [`RawHistory`], whose operations are names and values; a specification interprets those.
-//! [`read`] detects the format or is given one; [`write()`] writes each of the formats. Every error in a file is a
-//! [`CodecError`] with the line and advice on what to do. No input may cause a panic, overflow the stack, or need
-//! memory out of proportion to its size.
+//! A codec reads a file into a [`RawHistory`], whose operations are names and values; a
+//! specification interprets them. [`read`] takes a format or detects it; [`write()`] writes the
+//! formats of [`Target`]. Every error in a file is a [`CodecError`] with the line and advice on
+//! what to do. No input causes a panic, overflows the stack, or needs memory out of proportion to
+//! its size.
 //!
-//! A file is read by one thread. Parsing takes two fifths of the time of reading JSON lines; the rest numbers operations
-//! and puts events in order, which cannot be divided. Handing parsed lines from one thread to another costs a third of
-//! the parsing again: for 300 MB, 0.9 s of CPU time instead of 0.68 s, of 1.7 s in total. So a second thread would use
-//! 13 % more CPU time, and save at most 39 % of the wait.
+//! A file is read by one thread. Parsing takes two fifths of the time of reading JSON lines. In the remaining time,
+//! operations are numbered and events are ordered, which cannot be divided among threads. Handing parsed lines from one
+//! thread to another would make parsing a third more expensive: for 300 MB, 0.9 s of CPU time instead of 0.68 s, where
+//! reading takes 1.7 s in total. So a second thread would use 13 % more CPU time, and save at most 39 % of the elapsed
+//! time.
 //!
 //! | format | codec | looks like |
 //! |---|---|---|
@@ -83,7 +85,7 @@ pub const DEEPEST_NESTING: usize = 64;
 /// The number of bytes at the beginning of a file from which [`read`] detects its format.
 const LOOKED_AT: u64 = 1 << 16;
 
-/// The messages for files with typed columns if they are not supported.
+/// The messages of builds that do not support files with typed columns.
 #[cfg(not(feature = "parquet"))]
 const NO_PARQUET: &str =
     "Parquet is not supported by this build of trueline; build it with the feature `parquet`, or use another format";
@@ -97,7 +99,8 @@ const NO_COLUMNS: &str = "Parquet and Arrow are not supported by this build of t
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// The format that [`detect`] finds from the beginning of the file; JSON lines if it finds none.
+    /// The format that [`detect`] recognizes at the beginning of the file, or JSON lines if it
+    /// recognizes no format.
     #[default]
     Auto,
     /// JSON lines of events or of whole operations: [`jsonl`].
@@ -112,13 +115,14 @@ pub enum Format {
     PorcupineJson,
     /// Start and finish events as JSON lines: [`start_finish`].
     Events,
-    /// Tables of comma- or tab-separated values, whose columns have the names of JSON lines' fields: [`Mapping::preset`].
+    /// Tables of comma- or tab-separated values, whose columns are named like the fields of JSON
+    /// lines: [`Mapping::preset`].
     Csv,
-    /// Parquet, whose columns have the names of JSON lines' fields: [`Mapping::preset`]. Reading it needs the feature
-    /// `parquet`.
+    /// Parquet, whose columns are named like the fields of JSON lines: [`Mapping::preset`]. Reading
+    /// it needs the feature `parquet`.
     Parquet,
-    /// Arrow IPC, files (Feather) and streams, whose columns have the names of JSON lines' fields: [`Mapping::preset`].
-    /// Reading it needs the feature `arrow`.
+    /// Arrow IPC files (Feather) and streams, whose columns are named like the fields of JSON
+    /// lines: [`Mapping::preset`]. Reading them needs the feature `arrow`.
     Arrow,
 }
 
@@ -139,11 +143,13 @@ pub fn read(input: impl BufRead, format: Format) -> Result<RawHistory, CodecErro
     read_skewed(input, format, 0)
 }
 
-/// Reads a history of whole operations whose times come from several clocks, which may differ by up to `skew`: an
-/// operation then precedes another only if it does so on every clock ([`widen`](super::widen)).
+/// Reads a history of whole operations whose times come from several clocks, which may differ by up
+/// to `skew`. One operation then precedes another only if it returned more than `skew` before the
+/// call of the other ([`widen`](super::widen)).
 ///
 /// # Errors
-/// Fails as [`read`] does, and if `skew` is not 0 but the format has events in one order instead of times.
+/// Fails for the same reasons as [`read`]. Also fails if `skew` is not 0 and the format has events
+/// in one order instead of times.
 pub fn read_skewed(mut input: impl BufRead, format: Format, skew: i64) -> Result<RawHistory, CodecError> {
     if format != Format::Auto {
         return read_as(input, format, skew);
@@ -193,8 +199,8 @@ impl CodecError {
         Self { line: None, message: message.into(), source: None }
     }
 
-    /// The error for a clock skew with a format of events: events are already in one order, so there are no times to
-    /// widen.
+    /// The error if a clock skew is given for a file of events. The order of events is already
+    /// known, so there are no times to widen.
     fn no_times() -> Self {
         Self::whole_file(
             "a clock skew applies only to whole operations with call and return times (`call` and `return` in JSON lines, or Porcupine's JSON lines); events are ordered by line: leave the clock skew out, or write whole operations",

@@ -1,7 +1,8 @@
-//! Notes in a file of their own: what happened while a history was recorded, with the times.
+//! Reads notes from a separate file: what happened, and when, while a history was recorded.
 //!
-//! The file is a table, separated by commas, tabs, semicolons or vertical bars. Its column `time` has numbers in the unit of the
-//! history's times, or ISO 8601 dates, which are nanoseconds since 1970. The text of a note is what the other columns contain.
+//! The file is a table, separated by commas, tabs, semicolons or vertical bars. Its column `time` has numbers in the
+//! unit of the history's times, or ISO 8601 dates, which are converted to nanoseconds since 1970. The other columns
+//! together are the text of the note.
 
 use std::io::{BufRead, Read};
 
@@ -56,7 +57,7 @@ pub fn notes(mut input: impl BufRead) -> Result<Vec<Note>, CodecError> {
         let cell: Parsed = Ok(Value::from(cells[time_column].trim()));
         let time = match mapping::plain_time(&cell) {
             Ok(Ok(Value::Int(time))) => time,
-            Ok(_) => return Err(CodecError::at(line, "the time does not fit 64 bits; write it in larger units")),
+            Ok(_) => return Err(CodecError::at(line, "the time does not fit in 64 bits; write it in larger units")),
             Err(_) => {
                 let message =
                     "the time is neither an integer nor an ISO 8601 time such as 2026-01-31T08:15:00.25Z; correct it";

@@ -1,8 +1,8 @@
-//! Numbers operations while they are read.
+//! Assigns numbers to operations while they are read.
 //!
-//! A judge needs only numbers, one for each distinct operation and result. [`Numbering`] asks for the number as soon as
-//! an operation has been read, so that its record is not kept: a history of numbers takes less than half of the memory
-//! of a history of records.
+//! A judge needs only a number for each distinct operation and each distinct result. As soon as an
+//! operation has been read, [`Numbering`] asks for its number and drops its record. A history of
+//! numbers takes less than half of the memory of a history of records.
 
 use super::super::open::ByProcess;
 use super::super::{History, Operation, Outcome, ProcessId, RawHistory, Record, Value};
@@ -16,19 +16,20 @@ pub(crate) struct OpNumber(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RetNumber(pub(crate) u32);
 
-/// A history whose operations and results are in a table.
+/// A history in which each operation and each result is a number, which refers to a table.
 pub(crate) type NumberedHistory = History<OpNumber, RetNumber>;
 
-/// Numbers operations and results.
+/// Assigns numbers to operations and results.
 pub(crate) trait Numbers {
     /// Returns the number of an operation, or the reason why it is not an operation of the specification.
     fn op(&mut self, process: ProcessId, record: &Record) -> Result<OpNumber, String>;
 
-    /// Returns the number of a result of `op`, which was read from `record`, or the reason why it is not one.
+    /// Returns the number of a result of `op`, or the reason why `op` cannot have this result.
+    /// `record` is the record that `op` was read from.
     fn ret(&mut self, record: &Record, op: OpNumber, result: &Value) -> Result<RetNumber, String>;
 }
 
-/// Numbers the operations and results of a history that was read before.
+/// Assigns numbers to the operations and results of a history that has already been read.
 pub(super) fn numbered(history: &RawHistory, numbers: &mut dyn Numbers) -> Result<NumberedHistory, Unnumbered> {
     history.try_map(|operation| {
         let at = |line: Option<u32>| move |message| Unnumbered { line: line.unwrap_or(0), message };
@@ -47,30 +48,33 @@ pub(super) fn numbered(history: &RawHistory, numbers: &mut dyn Numbers) -> Resul
 /// An operation or a result that has no number, with its line and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unnumbered {
-    /// 0 if the line is unknown.
+    /// The line, or 0 if it is unknown.
     pub(crate) line: u32,
     pub(crate) message: String,
 }
 
-/// The number of operations and results that have no number.
+/// The placeholder for the number of an operation or a result that has no number.
 const NONE: u32 = u32::MAX;
 
-/// The maximum number of faults that are kept for one call time.
+/// Several operations that were called at the same time may have faults. At most this many of these
+/// faults are kept.
 const MOST_TIES: usize = 100;
 
-/// Keeps only the numbers of operations and results.
+/// An intake that keeps only the numbers of operations and results.
 ///
-/// The rest of the file is read even if something has no number, because an error in the file itself is reported first.
-/// Of several faults, the one of the first operation in the order of calls is reported, if the operation belongs to the
-/// history.
+/// An operation or a result without a number is a fault. The rest of the file is still read, because an error in the
+/// file itself takes precedence. If several operations have faults, the fault of the operation that was called
+/// first is reported. The faults of operations that turn out not to belong to the history are ignored.
 pub(super) struct Numbering<'n> {
     numbers: &'n mut dyn Numbers,
     open: ByProcess<OpenCall>,
-    /// The number of calls so far.
+    /// The number of calls that have been read.
     calls: u64,
-    /// The fault of the first operation so far, with the place of its call.
+    /// The fault of the earliest faulty call so far. The number is the position of this call among
+    /// all calls.
     first: Option<(u64, Unnumbered)>,
-    /// For whole operations, the faults with the earliest call, and its time.
+    /// For whole operations: the faults of the operations that were called at the time `call`,
+    /// which is the earliest call time of any operation with a fault.
     earliest: Vec<Unnumbered>,
     call: i64,
 }
@@ -93,7 +97,7 @@ impl<'n> Numbering<'n> {
         }
     }
 
-    /// Returns the fault of the first operation that has one, if there is any.
+    /// Returns the fault of the first operation that has a fault, or `None` if no operation has a fault.
     pub(super) fn finish(mut self, history: &NumberedHistory) -> Option<Unnumbered> {
         for OpenCall { place, fault, .. } in std::mem::take(&mut self.open).into_values() {
             self.fault(place, fault);
@@ -101,7 +105,8 @@ impl<'n> Numbering<'n> {
         if self.earliest.is_empty() {
             return self.first.map(|(_, fault)| fault);
         }
-        // The order of operations that are called at the same time is known only now.
+        // Several operations with faults may have been called at the same time. Only the complete
+        // history shows which of them comes first.
         let is_none = |operation: &&Operation<OpNumber, RetNumber>| {
             operation.op.0 == NONE || operation.outcome.result().is_some_and(|ret| ret.0 == NONE)
         };
@@ -117,7 +122,7 @@ impl Intake for Numbering<'_> {
 
     fn call(&mut self, line: u32, process: u32, record: Record) -> OpNumber {
         let (op, fault) = match self.first {
-            // Only an operation that was called earlier can still be the first with a fault.
+            // An operation that was called earlier has a fault, so a fault of this operation would not be reported.
             Some(_) => (OpNumber(NONE), None),
             None => match self.numbers.op(ProcessId(process), &record) {
                 Ok(op) => (op, None),
@@ -163,7 +168,7 @@ impl Intake for Numbering<'_> {
         result: Option<Value>,
     ) -> (OpNumber, Option<RetNumber>) {
         if call > self.call {
-            // Only an operation with an earlier call can still be the first with a fault.
+            // An operation that was called earlier has a fault, so a fault of this operation would not be reported.
             return (OpNumber(NONE), result.map(|_| RetNumber(NONE)));
         }
         let numbers = &mut *self.numbers;

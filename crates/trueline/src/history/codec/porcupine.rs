@@ -1,7 +1,7 @@
 //! Porcupine's files: its key-value histories, and its operations as JSON lines.
 //!
-//! **Key-value histories** ([`read_kv`]) have one EDN map on each line, an event as in [`jepsen_edn`] with the key in
-//! `:key`:
+//! **Key-value histories** ([`read_kv`]) have one EDN map on each line. Each map is an event as in [`jepsen_edn`], with
+//! the key in `:key`:
 //! ```edn
 //! {:process 0, :type :invoke, :f :append, :key "7", :value "x"}
 //! ```
@@ -11,9 +11,10 @@
 //! ```json
 //! {"ClientId":0,"Input":{"op":"put","key":"k","value":"v"},"Call":10,"Output":{"value":""},"Return":20}
 //! ```
-//! `ClientId` is on every line or on none; without it, each operation gets its own process. If `Return` is null or
-//! absent, the operation is pending. Ties in time are overlaps. Names of fields are compared ignoring case, `_` and
-//! `-`, so that `client_id` and `return` are accepted; other fields (`Metadata`) are ignored.
+//! `ClientId` must be on every line or on none; without it, each operation gets its own process. If
+//! `Return` is null or absent, the operation is pending. If an operation is called at the time at
+//! which another returns, the two overlap. Names of fields are compared ignoring case, `_` and `-`,
+//! so that `client_id` and `return` are accepted; other fields (`Metadata`) are ignored.
 //!
 //! `Input` is the call, as one of
 //! - an object with the operation in `op` (or `f`, `operation`, `method`, `kind`, `type`), its key, if it has one, in
@@ -23,16 +24,20 @@
 //!   compare-and-set, a list of operation, old and new value, with the key before them if there is one;
 //! - the name of an operation that has no argument, such as `"read"`.
 //!
-//! A number as the operation refers to Porcupine's own models: 0 get, 1 put, 2 append if there is a key, otherwise 0
-//! read, 1 write, 2 cas. A boolean refers to its register: true read, false write.
+//! If the operation is a number, it is an operation of Porcupine's own models: with a key, 0 is
+//! get, 1 is put and 2 is append; without a key, 0 is read, 1 is write and 2 is cas. If the
+//! operation is a boolean, it is an operation of Porcupine's register: true is a read, false is a
+//! write.
 //!
-//! The result is in `Output`: a value, or an object with the result in `value` (or `result`, `ret`), where `ok` is the
-//! result of a compare-and-set, `exists` false makes the result null, and `unknown` true means that it never returned.
+//! The result is in `Output`: a value, or an object with the result in `value` (or `result`,
+//! `ret`). In an object, `ok` is the result of a compare-and-set. If `exists` is false, the result
+//! is null. If `unknown` is true, the operation never returned.
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use super::super::{Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value, from_intervals, widen};
+use super::super::interval::{CompactInterval, from_named_intervals, in_lanes};
+use super::super::{Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
 use super::CodecError;
 use super::document;
 use super::edn::{Item, Reader, Shape};
@@ -92,8 +97,8 @@ pub(super) fn read_kv_with(input: impl BufRead, remarks: Option<&mut Remarks>) -
     Ok(events.finish().1)
 }
 
-/// Writes a key-value history: an EDN map on each line.
-/// Operations without a key cannot be written, nor objects.
+/// Writes a key-value history: an EDN map on each line. The caller must reject a history with named
+/// objects, or with operations that have no key.
 pub(super) fn write_all_kv(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     for_each_event(history, |operation, line| {
         jepsen_edn::write_map(&mut output, operation.process, &operation.op, line)?;
@@ -102,9 +107,9 @@ pub(super) fn write_all_kv(history: &RawHistory, mut output: impl Write) -> io::
     output.flush()
 }
 
-/// Writes Porcupine's operations as JSON lines; positions in the order of events serve as times, as in
-/// [`jsonl::write_operations`](super::jsonl::write_operations).
-/// Objects cannot be written.
+/// Writes Porcupine's operations as JSON lines; positions in the order of events serve as times, as
+/// in [`jsonl::write_operations`](super::jsonl::write_operations). The caller must reject a history
+/// with named objects.
 pub(super) fn write_all_json(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     let times = times(history);
     for operation in history.operations() {
@@ -127,13 +132,13 @@ pub(super) fn write_all_json(history: &RawHistory, mut output: impl Write) -> io
     output.flush()
 }
 
-/// Checks that a return has the key of its call.
+/// Checks that a return has the same key as its call.
 fn same_key(events: &Events<'_>, fields: &Fields) -> Result<(), String> {
     let (Some(Ok(Value::Int(process))), Some(Ok(key))) = (&fields.process, &fields.key) else { return Ok(()) };
     let open = u32::try_from(*process).ok().and_then(|process| events.open(process));
     match open.and_then(|open| open.key.as_ref()) {
         Some(called) if called != key && !is_invoke(&fields.kind) => Err(format!(
-            "the key is {}, but that of the open call is {}; give the same on both lines",
+            "the key is {}, but the open call has the key {}; give the same key on both lines",
             shorten(key.to_string()),
             shorten(called.to_string())
         )),
@@ -145,7 +150,7 @@ fn is_invoke(kind: &Option<Parsed>) -> bool {
     matches!(kind, Some(Ok(Value::Text(name))) if &**name == "invoke")
 }
 
-/// Reads the map that makes up a line.
+/// Reads a line that consists of one map.
 fn read_map(line: &str, number: u32, names: &mut Names) -> Result<Fields, CodecError> {
     let mut reader = Reader::of_line(line.as_bytes(), number, names);
     let Item::Open(Shape::Map) = reader.open()? else {
@@ -156,7 +161,7 @@ fn read_map(line: &str, number: u32, names: &mut Names) -> Result<Fields, CodecE
     let fields = jepsen_edn::read_fields(&mut reader)?;
     match reader.open()? {
         Item::End => Ok(fields),
-        _ => Err(CodecError::at(number, "there is more after the map; write one map on each line")),
+        _ => Err(CodecError::at(number, "there is more text after the map; write one map on each line")),
     }
 }
 
@@ -186,21 +191,21 @@ pub fn read_json(input: impl BufRead) -> Result<RawHistory, CodecError> {
     read_json_with(input, 0, None)
 }
 
-/// Reads as [`read_json`] does, with clocks that may differ by `skew` (see [`widen`]), and collects remarks for a
-/// survey.
+/// Reads as [`read_json`] does, with clocks that may differ by `skew` (see [`widen`](super::super::widen)), and collects
+/// remarks for a survey.
 pub(super) fn read_json_with(
     input: impl BufRead,
     skew: i64,
     remarks: Option<&mut Remarks>,
 ) -> Result<RawHistory, CodecError> {
-    let mut intervals: Vec<Interval<Record, Value>> = Vec::new();
+    let mut intervals: Vec<CompactInterval<Record, Value>> = Vec::new();
     let mut clients: Option<bool> = None;
     document::each_object(input, JSON, json::object, &mut |number, object| {
         let next =
             u32::try_from(intervals.len()).map_err(|_| CodecError::at(number, "too many lines; split the file"))?;
         let interval =
             read_operation(object, number, next, &mut clients).map_err(|message| CodecError::at(number, message))?;
-        intervals.push(interval);
+        intervals.push(interval.into());
         Ok(())
     })?;
     if let Some(remarks) = remarks {
@@ -208,10 +213,10 @@ pub(super) fn read_json_with(
     }
     if skew > 0 {
         // Report errors by the original times, before widening hides them.
-        from_intervals(intervals.clone())?;
-        intervals = widen(intervals, skew);
+        from_named_intervals(intervals.clone(), Vec::new())?;
+        intervals = in_lanes(intervals, skew);
     }
-    Ok(from_intervals(intervals)?)
+    Ok(from_named_intervals(intervals, Vec::new())?)
 }
 
 fn read_operation(
@@ -252,7 +257,7 @@ fn read_operation(
     Ok(Interval { process: ProcessId(process), object: ObjectId::default(), op, call, ret, line, version: None })
 }
 
-/// The names of fields for the operation.
+/// The accepted names of the field that contains the operation.
 pub(super) const OP: &[&str] = &["op", "f", "operation", "method", "function", "kind", "type"];
 const KEY: &[&str] = &["key", "k"];
 const ARGUMENT: &[&str] = &["value", "arg", "args", "val", "v"];
@@ -277,8 +282,8 @@ pub(super) fn read_input(field: &str, input: Node) -> Result<Record, String> {
                     Ok(Record { f, key: Some(key.clone()), value: pair.iter().cloned().collect() })
                 }
                 _ => Err(format!(
-                    "`{field}` is a list of {} items; write [operation, key, argument], and a list as the argument if \
-                     there are several",
+                    "`{field}` is a list of {} items; write [operation, key, argument], and put several arguments into a \
+                     list",
                     values.len()
                 )),
             }
@@ -296,11 +301,11 @@ fn is_cas(f: &str) -> bool {
     matches!(f, "cas" | "compare-and-set" | "compare-and-swap" | "compareAndSet" | "compareAndSwap")
 }
 
-/// Reads a call from the fields of an object; `names` are the names of the field with the operation.
+/// Reads a call from the fields of an object; `names` are the accepted names of the field that contains the operation.
 pub(super) fn read_call(field: &str, mut object: Object, names: &[&str]) -> Result<Record, String> {
-    let (name, op) = object
-        .take(names)?
-        .ok_or_else(|| format!("`{field}` does not say what was called; give it in `op`, such as \"op\":\"read\""))?;
+    let (name, op) = object.take(names)?.ok_or_else(|| {
+        format!("`{field}` does not name the operation; give its name in `op`, such as \"op\":\"read\"")
+    })?;
     let key = match object.take(KEY)? {
         None => None,
         Some((_, key)) => read_key(Some(key.into_value()))?,
@@ -350,7 +355,7 @@ fn read_argument(f: &str, mut object: Object) -> Result<Value, String> {
                 let new = read_value(&new_name, Some(new.into_value()))?;
                 return Ok([old, new].into_iter().collect());
             }
-            // Go also writes the fields that an operation does not use, with zeros.
+            // Go also writes the fields that an operation does not use, as zeros. So a read ignores its `arg1`.
             (Some((name, _)), _) if &*name == "arg1" && matches!(f, "read" | "get") => {}
             (Some((name, value)), _) if &*name == "arg1" => return read_value(&name, Some(value.into_value())),
             (None, None) => {}
@@ -418,7 +423,7 @@ mod tests {
             {:process 0, :type :ok, :f :append, :key \"0\", :value \"x 0 0 y\"}
             {:process 1, :type :ok, :f :get, :key \"0\", :value \"\"}
             {:process 1, :type :invoke, :f :put, :key \"1\", :value \"z\"}")
-        .expect("it is well formed");
+        .expect("the history is well formed");
         assert_eq!((history.len(), history.pending()), (3, 1));
         assert_eq!(history[OpId(0)].op.to_string(), r#"append("0", "x 0 0 y")"#);
         assert_eq!(history[OpId(1)].outcome, Outcome::Returned("".into()));
@@ -430,7 +435,7 @@ mod tests {
         for (line, expected) in [
             ("{:process 1, :type :invoke, :f :get, :value nil}", "`:key` is missing; give the key on every line"),
             ("{:process 1, :type :invoke, :f :get, :key nil}", "`:key` is missing"),
-            ("{:process 0, :type :ok, :f :get, :key \"1\"}", "the key is \"1\", but that of the open call is \"0\""),
+            ("{:process 0, :type :ok, :f :get, :key \"1\"}", "the key is \"1\", but the open call has the key \"0\""),
             ("{:process 1, :type :invoke,", "the line ends inside the map that begins here"),
             ("[]", "this is not an EDN map; write one on each line"),
             ("5", "this is not an EDN map"),
@@ -443,7 +448,7 @@ mod tests {
             assert!(error.starts_with("line 3: "), "{error}");
             assert!(error.contains(expected), "{error}");
         }
-        assert!(kv("").expect("nothing happened").is_empty());
+        assert!(kv("").expect("an empty file is a history").is_empty());
     }
 
     #[test]
@@ -487,7 +492,7 @@ mod tests {
                {"input":["write",8],"call":25}
                {"input":["write",9],"call":25,"return_time":null,"output":{"value":0}}"#,
         )
-        .expect("it is well formed");
+        .expect("the history is well formed");
         assert_eq!((history.len(), history.pending()), (4, 2));
         assert_eq!(history[OpId(0)].op.to_string(), "write(7)");
         assert!(history.precedes(OpId(0), OpId(1)));
@@ -510,7 +515,7 @@ mod tests {
             (r#"{"ClientId":1,"Input":5,"Call":1}"#, "`Input` must be an object, a list or a name, found 5"),
             (r#"{"ClientId":1,"Input":[5],"Call":1}"#, "a list that begins with the operation"),
             (r#"{"ClientId":1,"Input":["a",1,2,3,4],"Call":1}"#, "a list of 5"),
-            (r#"{"ClientId":1,"Input":{"key":"k"},"Call":1}"#, "give it in `op`"),
+            (r#"{"ClientId":1,"Input":{"key":"k"},"Call":1}"#, "give its name in `op`"),
             (r#"{"ClientId":1,"Input":{"op":7},"Call":1}"#, "the name of an operation, or 0, 1 or 2, found 7"),
             (r#"{"ClientId":1,"Input":{"op":"write","old":1},"Call":1}"#, "`old` and `new` for a cas"),
             (r#"{"ClientId":1,"Input":{"op":"write","f":"w"},"Call":1}"#, "`op` and `f` mean the same; keep one"),

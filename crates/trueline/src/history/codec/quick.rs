@@ -1,23 +1,24 @@
-//! Lines of the usual form, read without a copy of their text.
+//! Reads lines of the usual form without copying their text.
 //!
-//! Nearly all lines of a long file are alike: an object whose names are known, with short strings without escapes, whole
-//! numbers, and null. [`Quick`] reads such a line straight from the buffer of the file. It returns `None` for every
-//! other line, and for a line that is not complete or not valid; the reader of [`jsonl`](super::jsonl) then reads it
-//! again. So only that reader decides which lines are errors, and reports them.
+//! Nearly all lines of a long file are alike: an object whose field names are known, and whose
+//! values are short strings without escapes, whole numbers, and null. [`Quick`] reads such a line
+//! straight from the buffer of the file. It returns `None` for every other line, and for a line
+//! that is not complete or not valid; the reader of [`jsonl`](super::jsonl) then reads the line
+//! again. So only that reader decides which lines are invalid, and reports the errors in them.
 
 use std::sync::Arc;
 
 use super::super::Value;
 use super::field::{Kind, Names};
 
-/// The maximum number of fields that are ignored.
+/// The maximum number of ignored fields in a line of the usual form.
 const MOST_OTHERS: usize = 4;
 
 /// The maximum nesting depth of lists.
 const DEEPEST: usize = 4;
 
-/// A line of the usual form. Each field is absent or has a value of the usual kind; `null` counts as absent where the
-/// two mean the same.
+/// A line of the usual form. Each field is absent or has a value of the usual kind. In fields where
+/// `null` and absence mean the same, `null` counts as absent.
 #[derive(Debug, Default)]
 pub(super) struct Quick<'a> {
     pub(super) process: Option<u32>,
@@ -26,7 +27,7 @@ pub(super) struct Quick<'a> {
     pub(super) key: Option<Scalar<'a>>,
     pub(super) value: Option<Scalar<'a>>,
     pub(super) result: Option<Scalar<'a>>,
-    /// The name of the object, which cannot be mistaken for another value.
+    /// The name of the object: a text that cannot be mistaken for another value.
     pub(super) object: Option<&'a str>,
     pub(super) call: Option<i64>,
     pub(super) ret: Option<i64>,
@@ -35,7 +36,7 @@ pub(super) struct Quick<'a> {
     pub(super) version: Option<i64>,
 }
 
-/// A value whose text is still in the buffer.
+/// A value. Its text is not copied, but remains in the buffer.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Scalar<'a> {
     #[default]
@@ -89,7 +90,7 @@ impl Scalar<'_> {
     }
 }
 
-/// The fields, as bits of the set of those that were seen.
+/// One bit for each field. A set of these bits records which fields of a line have been read.
 mod field {
     pub(super) const PROCESS: u16 = 1;
     pub(super) const TYPE: u16 = 1 << 1;
@@ -104,7 +105,7 @@ mod field {
     pub(super) const TIME: u16 = 1 << 10;
     pub(super) const VERSION: u16 = 1 << 11;
 
-    /// Returns the bit of a field that is not ignored.
+    /// Returns the bit of a field, or `None` if the field is ignored.
     #[inline]
     pub(super) fn of(name: &[u8]) -> Option<u16> {
         let is = |field: u16, expected: bool| expected.then_some(field);
@@ -124,8 +125,8 @@ mod field {
 }
 
 impl<'a> Quick<'a> {
-    /// Reads the line at the beginning of `bytes` into `line`, which is empty. Returns its length, which includes the
-    /// line feed.
+    /// Reads the line at the beginning of `bytes` into `line`, which must be empty. Returns the length of the line,
+    /// including the line feed.
     #[inline]
     pub(super) fn read(bytes: &'a [u8], line: &mut Self, names: &mut Names) -> Option<usize> {
         let mut text = Cursor { bytes, at: 0 };
@@ -171,7 +172,7 @@ impl<'a> Quick<'a> {
                 field::OBJECT => line.object = Some(plain_name(text.string()?)?),
                 field::CALL => line.call = Some(text.int()?),
                 field::RETURN => line.ret = text.int_or_null()?,
-                // The `id` of an event is ignored.
+                // An event may have an `id`, too, which the caller ignores.
                 field::ID => line.id = Some(text.int()?),
                 field::TIME => line.time = text.int_or_null()?,
                 _ => line.version = text.int_or_null()?,
@@ -192,12 +193,12 @@ impl<'a> Quick<'a> {
 
 #[cfg(feature = "_columns")]
 impl<'a> Quick<'a> {
-    /// Returns the number of a field, for [`set`](Self::set).
+    /// Returns the bit of a field, for [`set`](Self::set).
     pub(super) fn field(name: &str) -> Option<u16> {
         field::of(name.as_bytes())
     }
 
-    /// Sets a field. Returns whether it has a usual value.
+    /// Sets a field. Returns false if the value is unusual for this field.
     #[inline]
     pub(super) fn set(&mut self, field: u16, value: &'a Value) -> bool {
         match (field, value) {
@@ -225,7 +226,7 @@ impl<'a> Quick<'a> {
         true
     }
 
-    /// Sets a field to an integer. Returns whether that is usual.
+    /// Sets a field to an integer. Returns false if the integer is unusual for this field.
     #[inline]
     pub(super) fn set_int(&mut self, field: u16, int: i64) -> bool {
         match field {
@@ -246,7 +247,7 @@ impl<'a> Quick<'a> {
         true
     }
 
-    /// Sets a field to a boolean. Returns whether that is usual.
+    /// Sets a field to a boolean. Returns false if booleans are unusual for this field.
     pub(super) fn set_bool(&mut self, field: u16, bool: bool) -> bool {
         let slot = match field {
             field::KEY => &mut self.key,
@@ -258,7 +259,8 @@ impl<'a> Quick<'a> {
         true
     }
 
-    /// Sets a field to null: it is absent, unless it is the argument, or the result of a whole operation.
+    /// Sets a field to null. The argument and the result become null; for every other field, null means that the field
+    /// is absent.
     #[inline]
     pub(super) fn set_null(&mut self, field: u16) {
         match field {
@@ -269,7 +271,9 @@ impl<'a> Quick<'a> {
     }
 }
 
-/// Returns the name of an object that names itself, see [`object_name`](super::field::object_name).
+/// Returns the name of an object as text, if the name consists of letters, digits and a few other
+/// characters, and does not look like a value of another type.
+/// [`object_name`](super::field::object_name) does not change such a name.
 fn plain_name(name: &[u8]) -> Option<&str> {
     let is_plain = name.first()?.is_ascii_alphabetic()
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'))
@@ -288,7 +292,7 @@ const IN_STRING: [bool; 256] = {
     table
 };
 
-/// The maximum number of digits that are read here; longer integers are parsed elsewhere.
+/// Integers of up to this many digits cannot overflow; [`Cursor::long_int`] reads longer integers.
 const MOST_DIGITS: usize = 18;
 
 struct Cursor<'a> {
@@ -353,7 +357,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads an integer after its first character. The number must end there: fractions and exponents are not read.
+    /// Reads the rest of an integer whose first character is `first`. Returns `None` for a fraction or an exponent.
     #[inline]
     fn rest_of_int(&mut self, first: u8) -> Option<i64> {
         let (is_negative, first) = if first == b'-' { (true, self.byte()?) } else { (false, first) };
@@ -372,20 +376,23 @@ impl<'a> Cursor<'a> {
         self.end_of_int(first, begin)?;
         match (is_negative, number) {
             (false, _) => Some(number),
-            // This is a fraction for other readers of JSON, because no integer is -0.
+            // Leave -0 to the reader of `jsonl`, which reads it as a floating-point number, like
+            // other readers of JSON.
             (true, 0) => None,
             (true, _) => Some(-number),
         }
     }
 
-    /// Checks the byte after the digits of an integer: the first digit is `first`, and the second is at `begin`.
+    /// Checks that an integer has no leading zero, and that a comma, a closing bracket or a space
+    /// follows its digits. The first digit is `first`; the other digits begin at `begin`.
     fn end_of_int(&self, first: u8, begin: usize) -> Option<()> {
         let has_leading_zero = first == b'0' && self.at > begin;
         let ends = matches!(self.bytes.get(self.at)?, b',' | b'}' | b']' | b' ');
         (ends && !has_leading_zero).then_some(())
     }
 
-    /// Reads the remaining digits of an integer with more than [`MOST_DIGITS`], if it fits.
+    /// Reads the remaining digits of an integer of more than [`MOST_DIGITS`] digits. Returns `None` if the integer does
+    /// not fit into 64 bits.
     #[cold]
     fn long_int(&mut self, number: i64, is_negative: bool) -> Option<i64> {
         if number < 10_i64.pow(u32::try_from(MOST_DIGITS).ok()? - 1) {

@@ -14,19 +14,19 @@ use super::{
     read_as,
 };
 
-/// A file, and how it is read.
+/// A file, and the options for reading it.
 pub struct Source<'s> {
     /// The content of the file.
     pub input: &'s mut dyn BufRead,
-    /// The format, unless there is a mapping.
+    /// The format of the file. A mapping takes precedence over it.
     pub format: Format,
     /// Describes the fields of a foreign log.
     pub mapping: Option<&'s Mapping>,
-    /// Whether values are pairs.
+    /// The meaning of values that are pairs; `None` if values are not pairs.
     pub tuples: Option<Tuples>,
-    /// By how much clocks may differ.
+    /// The maximum difference between clocks.
     pub skew: i64,
-    /// Notes from another file, such as injected faults.
+    /// Notes from another file, about events such as injected faults.
     pub notes: &'s [Note],
     /// Receives warnings about likely mistakes.
     pub warnings: &'s mut Vec<String>,
@@ -54,8 +54,9 @@ impl Source<'_> {
         self.read_from(&start).map_err(|error| hinted(error, &start))
     }
 
-    /// Reads the history, and keeps only the numbers of its operations and results. Returns the fault of the first
-    /// operation that has no number if there is one, and an error if the file cannot be read.
+    /// Reads the history. Instead of operations and results, keeps only the numbers that `numbers`
+    /// assigns to them. The outer error means that the file cannot be read; the inner error is the
+    /// fault of the first operation that has no number.
     #[cfg(feature = "named")]
     pub(crate) fn numbered(
         &mut self,
@@ -70,7 +71,8 @@ impl Source<'_> {
         Ok(numbered(&self.read_from(&start)?, numbers))
     }
 
-    /// Detects the format, if it is not known. Returns the part of the file that was read for this.
+    /// Detects the format if it is not known yet. Returns the part of the file that was read for
+    /// this purpose.
     fn detect(&mut self) -> Result<Vec<u8>, CodecError> {
         let mut start = Vec::new();
         if self.mapping.is_none() && self.format == Format::Auto {
@@ -120,7 +122,9 @@ impl Source<'_> {
     }
 }
 
-/// Replaces an error in the first line of a file, whose format was detected from this start, if there is a preset for it.
+/// Replaces an error with the advice to use a preset, if the file begins like a file that the
+/// preset can read. Errors after the first line stay unchanged. `start` is the beginning of the
+/// file, from which its format was detected.
 pub(super) fn hinted(error: CodecError, start: &[u8]) -> CodecError {
     if error.source.is_some() || error.line.is_some_and(|line| line > 1) {
         return error;
@@ -130,5 +134,5 @@ pub(super) fn hinted(error: CodecError, start: &[u8]) -> CodecError {
         Some(_) => "spans of Jaeger; read them with the mapping `jaeger` (--map jaeger)",
         None => return error,
     };
-    CodecError { message: format!("these are {name}"), ..error }
+    CodecError { message: format!("the file contains {name}"), ..error }
 }

@@ -1,20 +1,21 @@
-//! Start and finish events as JSON lines, with the names that other recorders use.
+//! Start and finish events as JSON lines, with the field names that other recorders use.
 //!
-//! A line says that an operation starts or that it finishes; lines are in order:
+//! Each line reports that an operation starts or finishes; the lines are in the order of these events:
 //! ```json
 //! {"client":0,"event":"start","op":"put","key":"k","value":"v"}
 //! {"client":0,"event":"finish","op":"put","result":null}
 //! ```
-//! - `event` (or `kind`, `phase`, `type`) is `start`, `call`, `begin`, `invoke` or `request` for the start of an
-//!   operation, and `finish`, `return`, `end`, `ok`, `response` or `complete` for its end. `fail` means that the
-//!   operation did not happen. `info`, `timeout` or `unknown` mean that its outcome is unknown: it stays pending, as do
-//!   operations that are open at the end. A boolean, as in Porcupine's events, is false for a call and true for a
-//!   return.
-//! - `client` (or `process`, `thread`, `worker`, `ClientId`) is the number of the caller. For clients that have several
-//!   operations open at once, `id` identifies the operation instead, by the same integer on both lines. If both are
-//!   present, they must agree.
-//! - The call is in `op` (or `f`, `operation`, `method`, `function`), `key` and `value`; or all of it is in `input` or
-//!   `value`, as in Porcupine's `Input`. See [`porcupine`](super::porcupine) for both forms.
+//! - `event` (or `kind`, `phase`, `type`) is `start`, `call`, `begin`, `invoke` or `request` for
+//!   the start of an operation, and `finish`, `return`, `end`, `ok`, `response` or `complete` for
+//!   its end. `fail` means that the operation did not happen. `info`, `timeout` or `unknown` mean
+//!   that its outcome is unknown: it stays pending, as do operations that are open at the end. If
+//!   the field is a boolean, as in Porcupine's events, false is a call and true is a return.
+//! - `client` (or `process`, `thread`, `worker`, `ClientId`) is the number of the caller. For
+//!   clients that have several operations open at once, `id` identifies the operation instead: an
+//!   integer that is the same on the two lines of the operation. If lines have a client and an
+//!   `id`, the two lines of an operation must also have the same client.
+//! - The call is in `op` (or `f`, `operation`, `method`, `function`), `key` and `value`; or the whole call is in
+//!   `input` or `value`, as in Porcupine's `Input`. See [`porcupine`](super::porcupine) for both forms.
 //! - The result is in `result` (or `output`, `return`, `ret`, `value`), as in Porcupine's `Output`.
 //!
 //! Names of fields are compared ignoring case, `_` and `-`; other fields (`time`) are ignored.
@@ -36,7 +37,8 @@ use super::writing::{Line, for_each_event};
 /// The expected content of the file, for messages.
 const WHAT: &str = "start and finish events as JSON lines";
 
-/// The fields with the kind of the event. `kind` and `type` come last, because they may describe the operation instead.
+/// The fields that contain the kind of the event. The fields of [`EVENT_OR`] are used only if the
+/// fields of `EVENT` are missing, because `kind` and `type` may describe the operation instead.
 const EVENT: &[&str] = &["event", "phase"];
 const EVENT_OR: &[&str] = &["kind", "type"];
 const CLIENT: &[&str] = &["client", "process", "thread", "worker", "clientid", "processid", "threadid"];
@@ -73,8 +75,8 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
     Ok(pairs.events.finish().1)
 }
 
-/// Writes a history as start and finish events.
-/// Objects cannot be written.
+/// Writes a history as start and finish events. The format has no objects, so the caller must
+/// reject a history with named objects.
 pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     for_each_event(history, |operation, line| {
         let Record { f, key, value } = &operation.op;
@@ -90,7 +92,7 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
     output.flush()
 }
 
-/// Returns whether a line is an event of this format rather than of trueline's own.
+/// Returns whether a line is an event of this format, rather than one of trueline's own format.
 pub(super) fn is_event(object: &mut Object) -> bool {
     let event = match object.take(EVENT) {
         Ok(None) => object.take(EVENT_OR),
@@ -123,7 +125,7 @@ fn read_event(field: &str, event: &Parsed) -> Result<Kind, String> {
     kind.ok_or_else(|| wrong(field, event, "start or finish (or call, return, fail, info)", "write one of these"))
 }
 
-/// The events read so far.
+/// The events that have been read so far.
 #[derive(Default)]
 struct Pairs<'r> {
     events: Events<'r>,
@@ -164,7 +166,9 @@ impl Pairs<'_> {
         self.events.end(line, process, None, f.as_deref(), end, None)
     }
 
-    /// Returns the process of a line: the client or, for operations with only an id, a separate process for each.
+    /// Returns the process of a line. If the line names a client, the client is the process.
+    /// Otherwise, each operation has a process of its own, which is found by the id of the
+    /// operation.
     fn process(&mut self, kind: Kind, object: &mut Object) -> Result<u32, String> {
         let client = match object.take(CLIENT)? {
             None => None,
@@ -188,7 +192,8 @@ impl Pairs<'_> {
         match (client, id, kind) {
             (None, None, _) => Err("`client` is missing; name the client that called, such as \"client\":0".to_owned()),
             (Some(client), None, _) => {
-                // The operation that ends here, or is about to be rejected, may have had an id; free the id.
+                // This line ends the client's open operation, unless the line is rejected later. If
+                // the operation has an id, other operations may use the id from now on.
                 if let Some(id) = self.ids.remove(&client) {
                     self.by_id.remove(&id);
                 }
@@ -196,10 +201,12 @@ impl Pairs<'_> {
             }
             (client, Some(id), Kind::Invoke) => {
                 if self.by_id.contains_key(&id) {
-                    return Err(format!("the id {id} is that of an open operation; give each operation its own"));
+                    return Err(format!(
+                        "the id {id} already belongs to an open operation; give each operation an id of its own"
+                    ));
                 }
                 let process = client.unwrap_or(self.next);
-                // If the client already has an open call, building the history rejects this one.
+                // If the client already has an open call, building the history rejects this call.
                 if client.is_none() {
                     self.next = self.next.checked_add(1).ok_or("too many operations; split the file")?;
                 }
@@ -225,7 +232,7 @@ impl Pairs<'_> {
     }
 }
 
-/// Reads the call.
+/// Reads the call of a start event.
 fn read_start(mut object: Object) -> Result<Record, String> {
     if let Some((name, op)) = object.take(&["input"])? {
         return read_input(&name, op);
@@ -239,14 +246,14 @@ fn read_start(mut object: Object) -> Result<Record, String> {
         None => match object.take(&["value"])? {
             Some((name, op @ Node::Object(_))) => read_input(&name, op),
             Some((name, op @ Node::Value(Ok(Value::List(_) | Value::Text(_))))) => read_input(&name, op),
-            _ => Err("the line does not say what was called; give it in `op`, such as \"op\":\"read\"".to_owned()),
+            _ => Err("the line does not name the operation; give its name in `op`, such as \"op\":\"read\"".to_owned()),
         },
     }
 }
 
 /// Reads how an operation ended.
 fn read_finish(mut object: Object, open: Option<&Record>) -> Result<End, String> {
-    // Without a call, adding the event reports an error.
+    // If no call is open, this result is not used, because adding the event reports an error.
     let Some(open) = open else { return Ok(End::Ok(Ok(Value::Null))) };
     let result = match object.take(&["result", "output", "return", "ret", "response"])? {
         None => object.take(&["value"])?,
@@ -327,10 +334,10 @@ mod tests {
             (r#"{"event":"start","op":"read"}"#, "only some lines have `client`"),
             (r#"{"client":"x","event":"start","op":"read"}"#, "`client` must be an integer from 0"),
             (r#"{"client":1,"process":1,"event":"start","op":"read"}"#, "mean the same; keep one"),
-            (r#"{"client":1,"event":"start"}"#, "give it in `op`"),
+            (r#"{"client":1,"event":"start"}"#, "give its name in `op`"),
             (r#"{"client":1,"event":"start","op":1.5}"#, "the name of an operation, or 0, 1 or 2, found 1.5"),
             (r#"{"client":1,"event":"start","op":"w","value":0.5}"#, "numbers must be integers"),
-            (r#"{"client":1,"event":"start","op":"read","id":5}"#, "the id 5 is that of an open operation"),
+            (r#"{"client":1,"event":"start","op":"read","id":5}"#, "the id 5 already belongs to an open operation"),
             (r#"{"client":1,"event":"start","op":"read","id":"a"}"#, "`id` must be an integer"),
             (r#"{"client":0,"event":"start","op":"read"}"#, "different processes"),
             (r#"{"client":1,"event":"finish","result":1}"#, "log its call first"),
@@ -346,8 +353,8 @@ mod tests {
             assert!(error.starts_with("line 3: "), "{error} of {line}");
             assert!(error.contains(expected), "{error} of {line}");
         }
-        let error = read(&br#"{"event":"start","op":"read"}"#[..]).expect_err("nobody called").to_string();
+        let error = read(&br#"{"event":"start","op":"read"}"#[..]).expect_err("the line names no client").to_string();
         assert!(error.contains("`client` is missing; name the client"), "{error}");
-        assert!(read(&b""[..]).expect("nothing happened").is_empty());
+        assert!(read(&b""[..]).expect("an empty file is a history").is_empty());
     }
 }

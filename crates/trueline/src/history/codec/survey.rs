@@ -1,10 +1,10 @@
-//! Reads a file leniently, to report content that may surprise a user who judges it.
+//! Reads a file leniently, to report content that may surprise a user who judges the history in it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, Read};
 
-use super::super::interval::sort;
-use super::super::{Interval, ProcessId, RawHistory, Record, Value};
+use super::super::interval::{CompactInterval, sort};
+use super::super::{ProcessId, RawHistory, Record, Value};
 use super::field::{Parsed, Unfit};
 use super::mapping::Mapping;
 use super::source::hinted;
@@ -14,20 +14,23 @@ use super::{CodecError, Format, LOOKED_AT, detect, jepsen_edn, jepsen_log, jsonl
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Trap {
-    /// A return without a call, a call while another is open, or a return from a different operation.
+    /// A return without a call, a call by a process with an open call, or a return that names a
+    /// different operation than its call.
     Unpaired,
     /// A whole operation that returns before its call.
     ReturnBeforeCall,
     /// Whole operations of one process that overlap.
     Overlap,
-    /// A time stamp that is earlier than that of the line before.
+    /// A time stamp that is earlier than the time stamp of the previous line.
     TimeBackward,
-    /// A time stamp that equals that of the line before, which belongs to another process.
+    /// A time stamp that equals the time stamp of the previous line, if the two lines belong to
+    /// different processes.
     TimeEqual,
-    /// A whole operation that is called at exactly the time at which one of another process returns: they overlap.
+    /// A whole operation that is called at exactly the time at which an operation of another process returns: the two
+    /// overlap.
     Tie,
-    /// Several processes that return and call again at the same time: no order of events preserves the order within
-    /// each.
+    /// Several processes that all return and call again at the same time. No order of these events both lets operations
+    /// of different processes overlap and preserves the order within each process.
     OwnTies,
     /// All times are multiples of 1,000.
     CoarseClock,
@@ -45,11 +48,12 @@ pub enum Trap {
     Comment,
     /// Fields that are ignored.
     OtherField,
-    /// A result that is read as null, because a mapping does not say where it is.
+    /// A result that is read as null, because the mapping does not specify where to find the
+    /// result.
     NoResult,
 }
 
-/// The occurrences of a trap.
+/// The occurrences of a trap, which is a property of a file that may surprise a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrences {
     /// The number of occurrences.
@@ -60,22 +64,23 @@ pub struct Occurrences {
     pub what: String,
 }
 
-/// The content of a file, and the traps in it.
+/// The content of a file, and the traps in it. A trap is a property of the file that may surprise a
+/// user.
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// The format of the file.
     pub format: Format,
-    /// The history, without the events that do not fit.
+    /// The history, without the events that would make it invalid.
     pub history: RawHistory,
     /// The traps that occur in the file.
     pub traps: BTreeMap<Trap, Occurrences>,
-    /// For whole operations, the times of call and return, by line.
+    /// The times of the calls and returns of whole operations, by line.
     pub times: HashMap<u32, (i64, Option<i64>)>,
     /// The operations that failed, each with the line of its failure.
     pub failed: Vec<(Record, usize)>,
 }
 
-/// Reads a history leniently: events that do not fit are left out and reported as traps.
+/// Reads a history leniently: events that would make it invalid are left out and reported as traps.
 ///
 /// ```
 /// use trueline::history::codec::{self, Format, Trap};
@@ -123,7 +128,7 @@ pub(super) struct Remarks {
     traps: BTreeMap<Trap, Occurrences>,
     times: HashMap<u32, (i64, Option<i64>)>,
     pub(super) failed: Vec<(Record, usize)>,
-    /// The last time stamp, and its process.
+    /// The most recent time stamp, and the process of its event.
     last_time: Option<(i64, u32)>,
 }
 
@@ -137,36 +142,39 @@ impl Remarks {
     pub(super) fn time(&mut self, line: u32, process: u32, time: Option<&Parsed>) {
         let time = match time {
             Some(Ok(Value::Int(time))) => *time,
-            // Times are only compared, so a resolution of one millionth of a unit is enough.
+            // Times are only compared with each other, so a resolution of one millionth of a unit
+            // is enough.
             #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
             Some(Err(Unfit::Fraction(time))) => (time * 1e6) as i64,
             _ => return,
         };
         match self.last_time.replace((time, process)) {
             Some((last, _)) if time < last => {
-                self.see(Trap::TimeBackward, line, || format!("{time} follows {last}"));
+                self.see(Trap::TimeBackward, line, || format!("the time is {time}, but the previous one is {last}"));
             }
             Some((last, other)) if time == last && other != process => {
-                self.see(Trap::TimeEqual, line, || format!("processes {other} and {process} both have {time}"));
+                self.see(Trap::TimeEqual, line, || {
+                    format!("processes {other} and {process} both have the time {time}")
+                });
             }
             _ => {}
         }
     }
 
     /// Records traps in whole operations, and removes the operations that do not fit.
-    pub(super) fn intervals<Op, Ret>(&mut self, intervals: &mut Vec<Interval<Op, Ret>>) {
-        intervals.retain(|interval| match &interval.ret {
-            Some((ret, _)) if *ret < interval.call => {
+    pub(super) fn intervals<Op, Ret>(&mut self, intervals: &mut Vec<CompactInterval<Op, Ret>>) {
+        intervals.retain(|interval| match interval.ret() {
+            Some(ret) if ret < interval.call => {
                 let call = interval.call;
                 self.see(Trap::ReturnBeforeCall, interval.line, || {
-                    format!("process {} returns at {ret}, but calls at {call}", interval.process)
+                    format!("process {} returns at {ret}, before its call at {call}", interval.process)
                 });
                 false
             }
             _ => true,
         });
         sort(intervals);
-        // For each time, the processes that return and call again, with the lines of the two operations.
+        // For each time, the processes that return and call again at this time, with the lines of the two operations.
         let mut own_ties: BTreeMap<i64, BTreeMap<ProcessId, (u32, u32)>> = BTreeMap::new();
         let mut busy_until: HashMap<ProcessId, (Option<i64>, u32)> = HashMap::new();
         intervals.retain(|interval| {
@@ -174,14 +182,14 @@ impl Remarks {
                 Some((Some(until), line)) if *until > interval.call => {
                     let process = interval.process;
                     self.see(Trap::Overlap, interval.line, || {
-                        format!("process {process} calls while its operation of line {line} is open")
+                        format!("process {process} calls while its operation on line {line} is open")
                     });
                     return false;
                 }
                 Some((None, line)) => {
                     let process = interval.process;
                     self.see(Trap::ProcessGoesOn, interval.line, || {
-                        format!("process {process} calls, and its operation of line {line} never returned")
+                        format!("process {process} calls, but its operation on line {line} never returned")
                     });
                 }
                 Some((Some(until), line)) if *until == interval.call => {
@@ -189,8 +197,7 @@ impl Remarks {
                 }
                 _ => {}
             }
-            let until = interval.ret.as_ref().map(|(ret, _)| *ret);
-            busy_until.insert(interval.process, (until, interval.line));
+            busy_until.insert(interval.process, (interval.ret(), interval.line));
             true
         });
         for (time, processes) in own_ties.iter().filter(|(_, processes)| processes.len() > 1) {
@@ -205,24 +212,21 @@ impl Remarks {
                 )
             });
         }
-        // For each time, a return with its process and, if there is one, a return of another process.
-        let mut returns: HashMap<i64, [Option<(ProcessId, u32)>; 2]> = HashMap::new();
-        for interval in &*intervals {
-            let Some((ret, _)) = interval.ret else { continue };
-            let [one, other] = returns.entry(ret).or_default();
-            match one {
-                None => *one = Some((interval.process, interval.line)),
-                Some((process, _)) if *process != interval.process => *other = Some((interval.process, interval.line)),
-                Some(_) => {}
-            }
-        }
+        // The time, the process and the line of each return.
+        let returns = intervals.iter().filter_map(|interval| Some((interval.ret()?, interval.process, interval.line)));
+        let mut returns: Vec<(i64, ProcessId, u32)> = returns.collect();
+        returns.sort_unstable();
         let mut coarse = intervals.len() > 9;
         for interval in &*intervals {
-            let ret = interval.ret.as_ref().map(|(ret, _)| *ret);
+            let ret = interval.ret();
             self.times.insert(interval.line, (interval.call, ret));
-            let others = returns.get(&interval.call).into_iter().flatten().flatten();
-            if let Some((_, other)) = others.into_iter().find(|(process, _)| *process != interval.process) {
-                let call = interval.call;
+            let call = interval.call;
+            let tied =
+                returns.partition_point(|(ret, ..)| *ret < call)..returns.partition_point(|(ret, ..)| *ret <= call);
+            let tied = &returns[tied];
+            // Returns at the same time are sorted by process, so if one is of another process, the first or the last is.
+            let mut ends = tied.first().into_iter().chain(tied.last());
+            if let Some((_, _, other)) = ends.find(|(_, process, _)| *process != interval.process) {
                 self.see(Trap::Tie, interval.line, || format!("the call is at {call}, when line {other} returns"));
             }
             coarse &= interval.call % 1000 == 0 && ret.is_none_or(|ret| ret % 1000 == 0);

@@ -11,7 +11,8 @@ use super::{CodecError, LONGEST_LINE, jsonl};
 /// The separators that [`separator`] looks for.
 const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
-/// Returns the separator of a table, from its first line: the most frequent one, outside of quotation marks.
+/// Returns the separator of a table: the one that occurs most often in the first line, outside of
+/// quotation marks.
 pub(super) fn separator(first_line: &str) -> u8 {
     let count = |separator: u8| {
         let mut quoted = false;
@@ -23,7 +24,7 @@ pub(super) fn separator(first_line: &str) -> u8 {
             })
             .count()
     };
-    // If several are equally frequent, the first one is chosen.
+    // If several separators are equally frequent, the first of them in `SEPARATORS` is chosen.
     SEPARATORS.into_iter().rev().max_by_key(|&separator| count(separator)).unwrap_or(b',')
 }
 
@@ -42,7 +43,7 @@ impl<R: BufRead> Rows<R> {
         Self { input, separator, line: 0, buffer: Vec::new() }
     }
 
-    /// Reads the next row that is not blank. Returns the line on which it begins.
+    /// Reads the next row that is not blank. Returns the line on which the row begins.
     pub(super) fn next(&mut self, cells: &mut Vec<String>) -> Result<Option<u32>, CodecError> {
         cells.clear();
         loop {
@@ -56,7 +57,8 @@ impl<R: BufRead> Rows<R> {
                 match self.more()? {
                     false if before == 0 => return Ok(None),
                     false => {
-                        let message = "a quotation mark is never closed; close it, or double those inside a cell";
+                        let message =
+                            "a quotation mark is never closed; close it, or double the quotation marks inside a cell";
                         return Err(CodecError::at(start, message));
                     }
                     true => is_open ^= self.buffer[before..].iter().filter(|&&byte| byte == b'"').count() % 2 == 1,
@@ -78,7 +80,7 @@ impl<R: BufRead> Rows<R> {
         }
     }
 
-    /// Adds a line to the buffer. Returns whether there was one.
+    /// Adds a line to the buffer. Returns `false` if the input has no more lines.
     fn more(&mut self) -> Result<bool, CodecError> {
         let room = (LONGEST_LINE + 1).saturating_sub(self.buffer.len());
         let mut limited = io::Read::take(&mut self.input, room as u64);
@@ -128,11 +130,13 @@ fn split(row: &str, separator: u8, cells: &mut Vec<String>) -> Result<(), String
         match rest.strip_prefix(separator) {
             Some(behind) => rest = behind,
             None if rest.trim().is_empty() => return Ok(()),
-            None => return Err(
-                "there is text between a closing quotation mark and the next separator; write quotation marks inside \
-                 a cell twice"
-                    .to_owned(),
-            ),
+            None => {
+                return Err(
+                    "there is text between a closing quotation mark and the next separator; double the quotation \
+                     marks inside a cell"
+                        .to_owned(),
+                );
+            }
         }
     }
 }
@@ -146,7 +150,8 @@ pub(super) fn cell(text: &str) -> String {
     }
 }
 
-/// Formats a value as a cell that is read as this value again: a text is not quoted, unless it looks like another type.
+/// Formats a value as a cell, such that reading the cell returns the same value. A text is quoted
+/// only if this is necessary, for example if the text looks like a number.
 fn value_cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -216,7 +221,7 @@ mod tests {
         assert_eq!(rows("a\tb,c\n", b'\t').map(|rows| rows[0].1.len()), Ok(2));
         for text in ["a,b", "x \"y\"", "line\nend", " space ", "plain", ""] {
             let row = format!("{},{}\n", cell(text), cell("end"));
-            let read = rows(&row, b',').expect("ours").remove(0).1;
+            let read = rows(&row, b',').expect("the row is valid").remove(0).1;
             assert_eq!(read, [text, "end"]);
         }
     }
@@ -231,7 +236,7 @@ mod tests {
             assert!(fault.contains(expected), "{fault}");
         }
         let mut binary = Rows::new(&b"a,\0\n"[..], b',');
-        assert!(binary.next(&mut Vec::new()).expect_err("no text").to_string().contains("not text"));
+        assert!(binary.next(&mut Vec::new()).expect_err("the row is not text").to_string().contains("not text"));
     }
 
     #[test]

@@ -7,20 +7,20 @@ use super::super::{ObjectId, Outcome, RawHistory, Record, Value};
 use super::CodecError;
 use super::field::{object_name, quoted, shorten};
 
-/// The meaning of pairs `[key value]`, where every operation has one as its value. Jepsen's `independent` writes them.
+/// The meaning of values that are pairs `[key value]`. Jepsen's `independent` writes such a pair in every operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Tuples {
     /// Each key is a separate object, such as a register; objects are judged separately.
     Objects,
-    /// The key is the key of the operation, for example on a map.
+    /// Each key becomes the key of the operation, such as a key of a map.
     Keys,
 }
 
 impl Tuples {
     /// Splits the pairs in arguments and results.
     ///
-    /// A result may also be a value without a key, if it is not a list.
+    /// A result may also be a value without a key, unless this value is a list.
     ///
     /// ```
     /// use trueline::history::codec::{Tuples, jepsen_edn};
@@ -38,7 +38,7 @@ impl Tuples {
     /// # Errors
     /// Fails if an argument is not a pair, a result has a different key, or the operations already have keys or
     /// objects.
-    #[expect(clippy::missing_panics_doc, reason = "a history has fewer operations than there are numbers for objects")]
+    #[expect(clippy::missing_panics_doc, reason = "a history has too few operations to use up the numbers for objects")]
     pub fn take_apart(self, mut history: RawHistory) -> Result<RawHistory, CodecError> {
         let mut names: Vec<Arc<str>> = Vec::new();
         let mut ids: HashMap<Value, ObjectId> = HashMap::new();
@@ -60,7 +60,7 @@ impl Tuples {
                     let count = names.len();
                     operation.object = *ids.entry(key).or_insert_with_key(|key| {
                         names.push(object_name(key));
-                        ObjectId(u32::try_from(count).expect("fewer objects than operations"))
+                        ObjectId(u32::try_from(count).expect("there are no more objects than operations"))
                     });
                 }
             }
@@ -90,7 +90,7 @@ pub(super) fn split_call(record: &mut Record, named: bool) -> Result<Value, Stri
     Ok(key)
 }
 
-/// Splits a result of an operation with this key.
+/// Splits the result of an operation whose key is `key`.
 pub(super) fn split_result(key: &Value, result: &mut Value) -> Result<(), String> {
     match pair(result) {
         Some((of, value)) if of == *key => *result = value,
@@ -130,8 +130,8 @@ mod tests {
 
     #[test]
     fn keys_become_objects_or_keys() {
-        let history = jepsen_edn::read(EVENTS).expect("it is well formed");
-        let objects = Tuples::Objects.take_apart(history.clone()).expect("they are pairs");
+        let history = jepsen_edn::read(EVENTS).expect("the history is well formed");
+        let objects = Tuples::Objects.take_apart(history.clone()).expect("the values are pairs");
         let shown = |history: &RawHistory| -> Vec<String> {
             let operations = history.operations().iter();
             operations.map(|operation| format!("{} {:?}", operation.op, operation.outcome.result())).collect()
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(names, ["x", "7", "7", "x"]);
         assert_eq!(shown(&objects)[1..3], ["read() Some(5)", "read() None"]);
         assert_eq!(shown(&objects)[3], "cas([1,2]) Some(true)");
-        let keys = Tuples::Keys.take_apart(history).expect("they are pairs");
+        let keys = Tuples::Keys.take_apart(history).expect("the values are pairs");
         assert_eq!(keys.object_count(), 1);
         assert_eq!(shown(&keys)[0], r#"cas("x", [1,2]) Some([1,2])"#);
         assert_eq!(shown(&keys)[1], "read(7) Some(5)");
@@ -166,7 +166,7 @@ mod tests {
                 "line 2: the result is [2,2], not a pair with the key 1",
             ),
         ] {
-            let history = jsonl::read(text.as_bytes()).expect("it is well formed");
+            let history = jsonl::read(text.as_bytes()).expect("the history is well formed");
             let error = Tuples::Keys.take_apart(history).expect_err(text).to_string();
             assert!(error.starts_with(expected), "{error}");
         }

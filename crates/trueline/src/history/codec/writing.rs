@@ -1,4 +1,5 @@
-//! Code that the writers of all formats share: which histories a format can hold, and iterating over their events.
+//! Code that the writers of all formats share: it checks which histories a format can hold, and
+//! iterates over the events of a history.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,7 +11,7 @@ use super::field::{quoted, shorten};
 use super::parquet;
 use super::{CodecError, jepsen_edn, jepsen_log, jsonl, porcupine, start_finish, table};
 
-/// The format in which a history is written.
+/// The format in which a history is written to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Target {
@@ -34,7 +35,7 @@ pub enum Target {
     Parquet,
 }
 
-/// Writes a history in a format, such that reading it gives the same history again.
+/// Writes a history in a format, such that reading the output gives the same history again.
 ///
 /// Operations, processes, keys and objects stay the same, and so does the order of calls and returns. Operations that
 /// failed, times and other fields are not part of a history, so they are not written. Jepsen's and Porcupine's EDN
@@ -53,8 +54,9 @@ pub enum Target {
 /// ```
 ///
 /// # Errors
-/// Fails if the format cannot hold the history; then nothing is written, and the error has the line of the operation.
-/// Also fails if writing fails; then the error has a source.
+/// Fails if the format cannot hold an operation of the history. In this case, nothing is written,
+/// and the error has the line of the operation. Also fails if writing fails. In this case, the
+/// error has a source.
 pub fn write(history: &RawHistory, target: Target, output: impl Write) -> Result<(), CodecError> {
     target.holds(history)?;
     let written = match target {
@@ -101,7 +103,8 @@ impl Target {
         matches!(self, Self::Jsonl | Self::Operations | Self::Csv | Self::Parquet)
     }
 
-    /// Returns whether this is a format in which `:ok` without a value means that a compare-and-set succeeded.
+    /// Returns whether `:ok` without a value means, in this format, that a compare-and-set
+    /// succeeded.
     fn is_edn(self) -> bool {
         matches!(self, Self::Jepsen | Self::JepsenLog | Self::PorcupineKv)
     }
@@ -124,7 +127,7 @@ impl Target {
             }
             match key {
                 None if self == Self::PorcupineKv => {
-                    let remedy = "write another format, or read pairs of key and value as keys (--tuples keys)";
+                    let remedy = "write another format, or read pairs as a key and a value (--tuples keys)";
                     return refused(
                         line,
                         format!("`{f}` has no key, but {name} needs one in every operation; {remedy}"),
@@ -134,7 +137,7 @@ impl Target {
                     let key = shorten(key.to_string());
                     return refused(
                         line,
-                        format!("`{f}` has the key {key}, and {name} has no keys; write another format"),
+                        format!("`{f}` has the key {key}, but {name} has no keys; write another format"),
                     );
                 }
                 Some(Value::Null) => {
@@ -184,7 +187,7 @@ impl Target {
     }
 }
 
-/// Returns whether a text, or a text in a list, contains `text`.
+/// Returns whether `value` is a text that contains `text`, or a list with a text that contains it.
 fn mentions(value: &Value, text: &str) -> bool {
     match value {
         Value::Text(whole) => whole.contains(text),
@@ -193,7 +196,9 @@ fn mentions(value: &Value, text: &str) -> bool {
     }
 }
 
-/// Returns an operation that is called before the last operation of its process has returned: the two touch in time.
+/// Returns the first operation that is called before the previous operation of its process has
+/// returned. A history contains such an operation only if the call of this operation and the
+/// previous return have the same time.
 fn touching(history: &RawHistory) -> Option<&Operation<Record, Value>> {
     let mut busy_until: HashMap<ProcessId, u32> = HashMap::new();
     history.operations().iter().find(|operation| {
@@ -205,7 +210,7 @@ fn touching(history: &RawHistory) -> Option<&Operation<Record, Value>> {
     })
 }
 
-/// A line of a file of events.
+/// A line in a file of events.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Line<'h> {
     Call,
@@ -214,8 +219,8 @@ pub(super) enum Line<'h> {
     Info,
 }
 
-/// Calls `write` for each event in order, with its operation. An operation that never returned stays open unless its
-/// process continues.
+/// Calls `write` for each event in order, with its operation. An operation that never returned
+/// stays open. But if its process calls again, [`Line::Info`] is written before this call.
 pub(super) fn for_each_event<'h>(
     history: &'h RawHistory,
     mut write: impl FnMut(&'h Operation<Record, Value>, Line<'h>) -> io::Result<()>,
@@ -239,7 +244,7 @@ pub(super) fn for_each_event<'h>(
     Ok(())
 }
 
-/// A value as EDN.
+/// Displays a value as EDN.
 pub(super) struct Edn<'v>(pub(super) &'v Value);
 
 impl fmt::Display for Edn<'_> {
@@ -262,7 +267,7 @@ impl fmt::Display for Edn<'_> {
     }
 }
 
-/// A name as a keyword, or as a string if it is not a valid keyword.
+/// Displays a name as a keyword, or as a string if it is not a valid keyword.
 pub(super) struct Keyword<'n>(pub(super) &'n str);
 
 impl fmt::Display for Keyword<'_> {
@@ -276,8 +281,9 @@ impl fmt::Display for Keyword<'_> {
     }
 }
 
-/// Returns the value of an `:ok` in EDN: the argument again if the result only means success, because tools that read
-/// EDN expect that. For an append of a number the value stays `nil`: a repeated number could be read as an index.
+/// Returns the value of an `:ok` in EDN. If the result means nothing but success, returns the
+/// argument, because tools that read EDN expect the argument there. The only exception is an append
+/// of a number: its value stays `nil`, because a repeated number could be read as an index.
 pub(super) fn said_again<'v>(record: &'v Record, result: &'v Value) -> &'v Value {
     let succeeded = match result {
         Value::Null if &*record.f == "append" => !matches!(record.value, Value::Int(_)),
@@ -321,8 +327,8 @@ mod tests {
             (Target::Events, Format::Events),
         ] {
             let mut written = Vec::new();
-            write(&empty, target, &mut written).expect("to memory");
-            assert_eq!(read(&written[..], format).expect("it is a history").len(), 0, "{target:?}");
+            write(&empty, target, &mut written).expect("writing to memory succeeds");
+            assert_eq!(read(&written[..], format).expect("the output is a history").len(), 0, "{target:?}");
         }
     }
 
@@ -332,15 +338,15 @@ mod tests {
 {"process":1,"type":"invoke","f":"get","key":"k"}
 {"process":0,"type":"ok","f":"put"}
 {"process":1,"type":"ok","f":"get","value":[1,"two"]}"#;
-        let history = read(&text[..], Format::Jsonl).expect("it is a history");
+        let history = read(&text[..], Format::Jsonl).expect("the text is a history");
         for target in [Target::Jsonl, Target::Operations, Target::Jepsen, Target::PorcupineKv, Target::PorcupineJson] {
             let mut whole = Vec::new();
-            write(&history, target, &mut whole).expect("to memory");
+            write(&history, target, &mut whole).expect("writing to memory succeeds");
             for room in 0..whole.len() {
-                let fault = write(&history, target, Full(room)).expect_err("it does not fit");
+                let fault = write(&history, target, Full(room)).expect_err("the output does not fit");
                 assert!(fault.message().starts_with("cannot write: "), "{target:?}: {fault}");
             }
-            write(&history, target, Full(whole.len())).expect("it fits");
+            write(&history, target, Full(whole.len())).expect("the output fits");
         }
     }
 }

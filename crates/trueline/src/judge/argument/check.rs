@@ -1,16 +1,18 @@
 //! Checks an argument independently of how it was found.
 //!
 //! Claims about real time are checked against the history, and claims about values against all legal orders of the
-//! core's operations. This code knows nothing about how arguments are found.
+//! core's operations. This code does not depend on how arguments are found.
 
 use super::executions::{Executions, Mask, bit, ops};
 use super::prover::{Conclusion, Held, Rule, holds, is_vouched_for};
 use crate::history::OpId;
 use crate::verdict::{Before, End, Ground, Proof};
 
-/// Returns whether each claim of a proof holds and the claims leave no order; operations are numbered as in the core.
+/// Returns whether a proof is correct, which requires that each of its claims holds, and that the
+/// claims together exclude every order. Operations are numbered as in the core.
 ///
-/// If there are too many executions to try, a sound rule must derive the claim from the given claims alone.
+/// A claim is verified by trying the executions. If there are too many executions, a sound rule
+/// must derive the claim from the claims that are given as its reasons.
 pub(super) fn is_right<Ret>(executions: &mut Executions<'_>, rules: &[Box<dyn Rule>], proof: &Proof<Ret>) -> bool {
     Checker { executions, rules, claims: Vec::new() }.is_right(proof)
 }
@@ -18,7 +20,7 @@ pub(super) fn is_right<Ret>(executions: &mut Executions<'_>, rules: &[Box<dyn Ru
 struct Checker<'c, 'm> {
     executions: &'c mut Executions<'m>,
     rules: &'c [Box<dyn Rule>],
-    /// The claims so far, all of which hold.
+    /// The claims of the proof that were checked so far, all of which hold.
     claims: Vec<Before>,
 }
 
@@ -30,7 +32,8 @@ impl Checker<'_, '_> {
         is_right
     }
 
-    /// Returns whether the conclusion follows from the given claims, all of which must have been claimed before.
+    /// Returns whether each given claim follows from the earlier claims of the proof, and the
+    /// conclusion follows from the given claims.
     fn holds(&mut self, conclusion: Conclusion, given: &[Before]) -> bool {
         follow(self.executions.count, &self.claims, given)
             && match holds(self.executions, conclusion, given) {
@@ -69,7 +72,8 @@ impl Checker<'_, '_> {
             }
             End::Cases { assumed, yes, no } => {
                 let Before { first, second } = *assumed;
-                // One of the two orders is certain only if both operations took effect.
+                // The two possible orders of the operations cover all cases only if both operations
+                // took effect.
                 let mut is_right = self.must_take_effect(first) && self.must_take_effect(second);
                 for (assumed, proof) in [(*assumed, yes), (Before { first: second, second: first }, no)] {
                     self.claims.push(assumed);
@@ -78,7 +82,8 @@ impl Checker<'_, '_> {
                 }
                 is_right
             }
-            // This argument is about values put in and taken out, which are not known here.
+            // The checker cannot check this argument, because it does not know which values were
+            // put in and taken out. `Container::is_never_empty` checks it.
             End::NeverEmpty { .. } => false,
             // The places were listed by trying all of them, so there is nothing further to check.
             End::NoPlace(_) => true,
@@ -92,7 +97,8 @@ impl Checker<'_, '_> {
         completed & bit(op.index()) != 0 || ops(completed).any(|other| before[other] & bit(op.index()) != 0)
     }
 
-    /// Returns whether no execution satisfies the claims, as far as this can be decided.
+    /// Returns `true` if no execution satisfies the claims. Also returns `true` if there are too
+    /// many executions to decide this.
     fn leaves_nothing(&mut self) -> bool {
         let mut query = self.executions.any();
         for claim in &self.claims {
@@ -130,7 +136,7 @@ mod tests {
     use crate::spec::{Register, RegisterOp, RegisterRet};
     use crate::verdict::{Reason, Step};
 
-    /// write(1), then write(2), then a read of 1.
+    /// Returns a history of write(1), then write(2), then a read of 1.
     fn history() -> History<RegisterOp<u8>, RegisterRet<u8>> {
         let mut builder = History::builder();
         for (process, op, ret) in [
@@ -177,23 +183,23 @@ mod tests {
             spoil(&mut proof);
             proof
         };
-        // A real-time claim that is false, and a claim that does not hold.
+        // Reject a false claim about real time, and a false claim about values.
         assert!(!is_right(&spoil(|proof| proof.steps[0].claim = before(1, 0))));
         assert!(!is_right(&spoil(|proof| proof.steps[2].claim = before(2, 0))));
-        // A claim that rests on a claim that was removed, and a claim that does not list the claims that it rests on.
+        // Reject a claim that rests on a removed claim, and a claim that does not list the claims that it rests on.
         assert!(!is_right(&spoil(|proof| drop(proof.steps.remove(0)))));
         assert!(!is_right(&spoil(|proof| {
             if let Ground::Value { given, .. } = &mut proof.steps[2].ground {
                 given.clear();
             }
         })));
-        // A circle that is not closed, and too few claims to exclude every order.
+        // Reject a circle that is not closed, and claims that do not close the circle any more.
         assert!(!is_right(&spoil(|proof| proof.end = End::Circle(vec![OpId(0), OpId(1)]))));
         assert!(!is_right(&spoil(|proof| drop(proof.steps.remove(1)))));
-        // The end of the proof states that an operation is impossible, but it is possible.
+        // Reject a proof that ends with the claim that an operation is impossible, although it is possible.
         let possible = |op| End::Impossible { op: OpId(op), reason: Reason::Source, given: vec![before(0, 1)] };
         assert!(!is_right(&Proof { end: possible(2), ..proof() }));
-        // One case alone is not enough.
+        // Reject a proof by cases in which only one case is correct.
         let cases = |proof: Proof<RegisterRet<u8>>| {
             let (yes, no) = (Box::new(Proof { steps: Vec::new(), end: possible(1) }), Box::new(proof.clone()));
             Proof { steps: Vec::new(), end: End::Cases { assumed: before(0, 2), yes, no } }

@@ -1,22 +1,24 @@
 //! Rules for any object: an operation needs a state, which some operations produce and others undo.
 //!
-//! The rules are derived from the steps of the specification in the states that the core's operations may lead to. A
-//! *maker* can lead from a state that is not needed to one that is; a *spoiler* never leads to a needed state. Between
-//! a spoiler and a later operation that needs the state, there must be a maker. For registers, the makers are the
-//! writes of the value, as in the zones of the monitors (`judge/monitor/zones.rs`); for locks, they are the releases.
+//! The rules are derived from the steps of the specification in the states that the core's
+//! operations may lead to. An operation needs one of the states in which it is possible. A *maker*
+//! can turn any other state into one of these states; a *spoiler* never leads to one of them.
+//! Between a spoiler and a later operation that needs the state, there must be a maker. For a read
+//! of a register, the makers are the writes of its value, as in the zones of the monitors
+//! (`judge/monitor/zones.rs`); for an acquire of a lock, the makers are the releases.
 
 use super::executions::{Executions, Mask, bit, ops};
 use super::prover::{Known, Proposal, Rule, id, ids};
 use crate::verdict::Reason;
 
-/// The rules for needed states.
+/// The rules for states that operations need.
 #[derive(Debug)]
 pub(super) struct Conditions {
     /// The states that each operation needs.
     users: Vec<User>,
-    /// The initial state, in words.
+    /// A description of the initial state.
     first: String,
-    /// Whether all states are known that the operations may lead to.
+    /// Whether all states that the operations may lead to were considered.
     knows_all_states: bool,
 }
 
@@ -28,12 +30,13 @@ struct User {
     at_first: bool,
     makers: Mask,
     spoilers: Mask,
-    /// The spoilers, possibly including the operation itself, that are possible only in states that the operation
-    /// needs.
+    /// The spoilers that are possible only in states that the operation needs. They may include the
+    /// operation itself.
     consumers: Mask,
 }
 
-/// The maximum number of states that are described.
+/// The maximum number of needed states that are described. If an operation needs more states, none
+/// of them is described.
 const MOST_DESCRIBED: usize = 3;
 
 impl Conditions {
@@ -46,7 +49,7 @@ impl Conditions {
             }
         }
         let count = executions.count;
-        // Whether each operation is possible in each state.
+        // For each operation and each state, whether the operation is possible in the state.
         let needed: Vec<Vec<bool>> =
             (0..count).map(|op| states.iter().map(|state| !executions.next(*state, op).is_empty()).collect()).collect();
         let users = (0..count).map(|op| User::new(executions, &states, &needed, op)).collect();
@@ -84,7 +87,9 @@ impl User {
         user
     }
 
-    /// Proposes claims that hold because more operations need and undo a state than operations produce it.
+    /// Proposes claims that follow from counting the consumers of `op`: the operations that need
+    /// one of the states that `op` needs, and undo it. Each consumer requires a maker of its own,
+    /// except that one consumer may use the initial state.
     fn propose_used_up(&self, op: usize, known: &Known, proposals: &mut Vec<Proposal>) {
         let Self { needs, at_first, makers, consumers, .. } = self;
         let (needs, at_first) = (needs.clone(), *at_first);
@@ -161,7 +166,8 @@ impl Rule for Conditions {
                     proposals.push(Proposal::before(op, spoiler, reason, &given));
                 } else if between != 0 && known.is_before(spoiler, op) && between.count_ones() == 1 {
                     given.push((spoiler, op));
-                    let maker = ops(between).next().expect("exactly one operation is between");
+                    let maker =
+                        ops(between).next().expect("exactly one operation is left that can come between the two");
                     let (needs, earlier, later) = (needs.clone(), ids(ops(earlier)), ids(ops(later)));
                     let reason = Reason::MadeAgain {
                         needs: needs.clone(),

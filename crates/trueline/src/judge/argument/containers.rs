@@ -1,4 +1,5 @@
-//! Rules for queues, stacks, priority queues and bags: which values were put in and which were taken out.
+//! Rules for queues, stacks, priority queues and bags, based on the values that were put in and
+//! taken out.
 //!
 //! Most rules apply only to values that exactly one operation of the core puts in. Each rule is one of the conditions
 //! of the monitors (`judge/monitor/container.rs`), stated for two values.
@@ -24,7 +25,7 @@ pub(super) enum Handling {
     Empty,
     /// Takes out an unknown value, or nothing.
     Unknown,
-    /// Takes nothing out; sees something unknown if it took effect.
+    /// Takes nothing out, and the rules do not use its result.
     Nothing,
 }
 
@@ -43,11 +44,11 @@ pub(super) struct Container {
     discipline: Discipline,
     handling: Vec<Handling>,
     values: Vec<Value>,
-    /// The comparison of each value with each other value.
+    /// `order[a][b]` is the result of comparing value `a` with value `b`.
     order: Vec<Vec<Ordering>>,
 }
 
-/// The operations on a value.
+/// The operations that put a value in, take it out, or look at it.
 #[derive(Clone, Debug, Default)]
 struct Value {
     puts: Vec<usize>,
@@ -94,7 +95,7 @@ impl Container {
         (0..self.handling.len()).filter(|op| self.handling[*op] == Handling::Unknown)
     }
 
-    /// Returns the operations that may have taken out a value that was put in once.
+    /// Returns the operations that may have taken out a value that was put in exactly once.
     fn taker(&self, value: &Value) -> Taker {
         let mut takers = value.takes.iter().copied().chain(self.unknown());
         match (takers.next(), takers.next()) {
@@ -127,8 +128,10 @@ impl Container {
         }
     }
 
-    /// Proposes that `value` is taken out before `user` if only one operation may take it out, and that `user` is
-    /// impossible if none may. The value is put in before `user`, by the claims `given`.
+    /// Proposes a claim about `value`, which is put in before `user` according to the claims
+    /// `given`. If only one operation may have taken the value out, proposes that this operation
+    /// comes before `user`. If no operation may have taken it out, proposes that `user` is
+    /// impossible.
     fn out_before(
         &self,
         (value, user): (&Value, usize),
@@ -143,24 +146,28 @@ impl Container {
         }
     }
 
-    /// Returns the operations that may have taken a value out before `empty` returned.
+    /// Returns the takers: the operations that may have taken a value out before `empty` returned.
     fn takers(&self, real_time: &[Mask], empty: usize) -> impl Iterator<Item = usize> {
         let takes = |op: &usize| matches!(self.handling[*op], Handling::Take(_) | Handling::Unknown);
         (0..self.handling.len()).filter(takes).filter(move |op| real_time[*op] & bit(empty) == 0)
     }
 
-    /// Returns the argument that the container was never empty while an operation was open that found it empty: that
-    /// operation and all takers have puts of their own, which returned before they were called.
+    /// Returns an argument that contradicts `empty`, an operation that found the container empty:
+    /// the container was not empty at any moment while `empty` was open. A *taker* is an operation
+    /// that may have taken a value out before `empty` returned. The argument pairs `empty` and each
+    /// taker with a put of its own, which returned before the call of `empty` or of the taker.
     ///
-    /// Whenever the operation took effect, the takers that had taken effect had been called by then, so their puts had
-    /// taken effect too.
+    /// Consider the moment at which `empty` took effect. All takers that had taken effect by then
+    /// had been called, so their puts had taken effect, too. The put of `empty` had also taken
+    /// effect. So more values had been put in than taken out.
     pub(super) fn never_empty<Ret>(&self, executions: &Executions<'_>) -> Option<End<Ret>> {
         let real_time = &executions.real_time;
         let is_empty = |op: &usize| self.handling[*op] == Handling::Empty && executions.completed & bit(*op) != 0;
         (0..self.handling.len()).filter(is_empty).find_map(|empty| {
             let mut users: Vec<usize> = self.takers(real_time, empty).chain([empty]).collect();
             let puts = |op: usize| ops(real_time[op]).filter(|put| matches!(self.handling[*put], Handling::Put(_)));
-            // An operation that was called later has all the puts of one that was called earlier.
+            // A put that returned before a call also returned before every later call. So a greedy
+            // pairing is enough. It begins with the operation that has the fewest puts.
             users.sort_by_key(|op| puts(*op).count());
             let mut taken = 0;
             let mut first = None;
@@ -178,7 +185,8 @@ impl Container {
         })
     }
 
-    /// Returns whether such an argument is correct, independently of how it was found.
+    /// Returns whether an argument from `never_empty` is correct. This check does not depend on how
+    /// the argument was found.
     pub(super) fn is_never_empty(&self, executions: &Executions<'_>, op: OpId, first: OpId, pairs: &[Before]) -> bool {
         let returned_before =
             |first: OpId, second: OpId| executions.real_time[second.index()] & bit(first.index()) != 0;
@@ -239,7 +247,8 @@ impl Container {
                         let stuck = Reason::NotTakenOff { below: id(below), above: id(above) };
                         self.out_before((upper, out), &given, (taken, stuck), proposals);
                     }
-                    // The upper value was taken or seen while the lower one was in the stack.
+                    // An operation took out or saw the upper value while the lower one was in the
+                    // stack. So the lower one was put in first.
                     for top in upper.outs().filter(|top| known.is_before(below, *top) && known.is_before(*top, out)) {
                         let reason = Reason::Below { top: id(top), later: id(out) };
                         proposals.push(Proposal::before(below, above, reason, &[(below, top), (top, out)]));

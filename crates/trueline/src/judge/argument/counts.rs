@@ -1,13 +1,14 @@
-//! Rules for counters, semaphores and the holders of a lock: bounds on a number.
+//! Rules that bound a number, such as the value of a counter, the permits of a semaphore, or the
+//! holders of a lock.
 //!
-//! The operations that are known to come before an operation, or after it, bound the number that it finds, as in the
-//! monitors for counters and semaphores.
+//! The number that an operation finds is bounded by the operations that are known to come before or
+//! after it, as in the monitors for counters and semaphores.
 
 use super::prover::{Known, Proposal, Rule, id, ids};
 use crate::verdict::{Count, Counted, Reason};
 
-/// The effect of an operation on a number: the amount that it adds, and the bounds that the number must satisfy before
-/// it.
+/// The effect of an operation on a number: the amount that the operation adds, and the bounds that
+/// the number must satisfy before the operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) by: i64,
@@ -31,32 +32,33 @@ impl Change {
     }
 }
 
-/// The rules for a number.
+/// The rules for one number, such as the value of a counter.
 #[derive(Debug)]
 pub(super) struct Counts {
     pub(super) what: Counted,
     pub(super) initial: i64,
     /// The change that each operation makes.
     pub(super) changes: Vec<Change>,
-    /// Whether each operation certainly makes its change if it takes effect: an attempt that never returned may have
+    /// For each operation, whether it is certain that the operation makes its change if it takes
+    /// effect. This is not certain for an attempt that never returned, because the attempt may have
     /// failed.
     pub(super) is_sure: Vec<bool>,
 }
 
-/// The bound on the number that is used.
+/// Whether a rule bounds the number from below or from above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
-    /// The number is at least this much.
+    /// The rule gives a lower bound.
     Least,
-    /// The number is at most this much.
+    /// The rule gives an upper bound.
     Most,
 }
 
 impl Counts {
     fn propose_for(&self, user: usize, needed: i64, bound: Bound, known: &Known, proposals: &mut Vec<Proposal>) {
-        // The lower bound includes the increases that are known to come before `user` and the decreases that may come
-        // before it; the upper bound includes the decreases that are known to come before it and the increases that
-        // may.
+        // The lower bound counts the increases that are known to come before `user`, and the
+        // decreases that may come before `user`. The upper bound counts the decreases that are
+        // known to come before `user`, and the increases that may come before `user`.
         let sign = if bound == Bound::Least { 1 } else { -1 };
         let (mut number, mut open) = (self.initial, Vec::new());
         let (mut before, mut maybe, mut later) = (Vec::new(), Vec::new(), Vec::new());
@@ -101,8 +103,9 @@ impl Counts {
         }
     }
 
-    /// Whichever of the operations that change the number and need the same bound comes last takes effect after the
-    /// changes of all the others.
+    /// Proposes that an operation is impossible because too many operations change the number in
+    /// the same direction and need the same bound. The last of these operations would take effect
+    /// after the changes of all the others.
     fn propose_in_all(&self, sign: i64, known: &Known, proposals: &mut Vec<Proposal>) {
         let bound = |change: &Change| if sign > 0 { change.at_most } else { change.at_least };
         let is_user = |op: &usize| self.changes[*op].by == sign && bound(&self.changes[*op]).is_some();
@@ -134,7 +137,7 @@ impl Rule for Counts {
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
         self.propose_in_all(1, known, proposals);
         self.propose_in_all(-1, known, proposals);
-        // An attempt that may have failed may not have needed anything.
+        // Skip attempts that may have failed: a failed attempt does not need any bound.
         for (user, change) in self.changes.iter().enumerate().filter(|(user, _)| self.is_sure[*user]) {
             if let Some(least) = change.at_least {
                 self.propose_for(user, least, Bound::Most, known, proposals);

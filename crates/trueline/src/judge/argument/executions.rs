@@ -1,8 +1,10 @@
-//! The legal orders of a core's operations, enumerated as far as the claims about them need it.
+//! Enumerates the legal orders of a core's operations, as far as this is needed to decide claims
+//! about the operations.
 //!
-//! An execution is an order that the specification allows, of all completed operations and any of the others. Whether
-//! an execution exists that satisfies given claims is found by trying. This shares nothing with the searches of
-//! [`check`](crate::judge::check), which know only real time.
+//! An execution is an order that the specification allows, of all completed operations and any of
+//! the others. Whether an execution satisfies given claims is decided by trying executions. This
+//! code shares nothing with the searches of [`check`](crate::judge::check), whose only constraint
+//! on the order is real time.
 
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
@@ -15,7 +17,7 @@ use crate::judge::frame::Frame;
 use crate::judge::search::hash;
 use crate::verdict::Member;
 
-/// The maximum number of operations of a core that is argued about.
+/// The maximum number of operations of a core. Larger cores get no argument.
 pub(super) const MOST_OPERATIONS: usize = 128;
 
 /// A set of operations of a core.
@@ -41,10 +43,12 @@ pub(super) struct Query {
     must: Mask,
 }
 
-/// The executions of a core.
+/// The executions of a core, which is a set of few operations that are enough to reject the
+/// history.
 pub(super) struct Executions<'m> {
     machine: &'m mut (dyn Machine + 'm),
-    /// The steps taken so far: the states that each pair of state and operation leads to.
+    /// For each state and operation that were tried so far, the states that the operation leads to
+    /// from that state.
     steps: HashMap<(u32, usize), SmallVec<[u32; 2]>, hash::Builder>,
     /// The number of operations.
     pub(super) count: usize,
@@ -52,12 +56,12 @@ pub(super) struct Executions<'m> {
     pub(super) completed: Mask,
     /// For each operation, the operations that returned before it was called.
     pub(super) real_time: Vec<Mask>,
-    /// For each operation, the operations that were called after its return in the whole history, even if the return is
-    /// forgotten in the core.
+    /// For each operation, the operations that were called after it returned in the whole history.
+    /// In the core, the operation may be pending, because the core forgets its return.
     pub(super) later: Vec<Mask>,
     /// The number of configurations that may still be visited.
     left: u64,
-    /// Ends the work on large histories when it is canceled.
+    /// Canceling this token ends the work early.
     cancel: CancelToken,
 }
 
@@ -65,7 +69,8 @@ pub(super) struct Executions<'m> {
 const MOST_STATES: usize = 100;
 /// The maximum number of configurations for one query.
 const MOST_PER_QUESTION: u64 = 30_000;
-/// The maximum number of configurations for all queries about a core, and again for all its places.
+/// The maximum number of configurations that all queries about a core visit together. The search
+/// for places has its own limit of the same size.
 const MOST_IN_ALL: u64 = 300_000;
 
 impl<'m> Executions<'m> {
@@ -95,12 +100,13 @@ impl<'m> Executions<'m> {
         }
     }
 
-    /// Returns a query for any execution, regardless of real time.
+    /// Returns a query that every execution satisfies, even if the execution contradicts real time.
     pub(super) fn any(&self) -> Query {
         Query { needs: vec![0; self.count], avoids: vec![0; self.count], must: self.completed }
     }
 
-    /// Returns the states that an operation leads to from `state`, with its recorded result if it has one.
+    /// Returns the states that an operation leads to from `state`. If the operation has a recorded
+    /// result, it must have this result.
     pub(super) fn next(&mut self, state: u32, op: usize) -> SmallVec<[u32; 2]> {
         let Self { machine, steps, .. } = self;
         steps.entry((state, op)).or_insert_with(|| machine.next(state, id(op))).clone()
@@ -110,12 +116,13 @@ impl<'m> Executions<'m> {
         self.machine.describe(state)
     }
 
-    /// Returns the maximum number of configurations that a question may visit, if it usually may visit `most`.
+    /// Returns the maximum number of configurations that the next query may visit. It is at most
+    /// `most`, and at most the number that is left for all queries.
     pub(super) fn most(&self, most: u64) -> u64 {
         if self.cancel.is_cancelled() { 0 } else { most.min(self.left) }
     }
 
-    /// Records that this many configurations were visited.
+    /// Records the number of configurations that a query visited.
     pub(super) fn visited(&mut self, configurations: usize) {
         self.left = self.left.saturating_sub(configurations as u64);
     }
@@ -152,8 +159,9 @@ impl<'m> Executions<'m> {
         Some(false)
     }
 
-    /// Returns all states that the operations may lead to if each may be repeated any number of times, which includes
-    /// all states that executions pass through. Returns `None` if there are more than [`MOST_STATES`].
+    /// Returns all states that the operations may lead to if each operation may be repeated any
+    /// number of times. These include all states that executions pass through. Returns `None` if
+    /// there are more than [`MOST_STATES`].
     pub(super) fn states(&mut self) -> Option<Vec<u32>> {
         let mut states = vec![0];
         let mut at = 0;
@@ -174,8 +182,9 @@ impl<'m> Executions<'m> {
         Some(states)
     }
 
-    /// Returns the states that executions pass through, regardless of real time, and whether these are all: only a
-    /// limited number of configurations is visited.
+    /// Returns states that executions pass through, regardless of real time. Also returns whether
+    /// these are all such states. There may be more, because the number of visited configurations
+    /// is limited.
     pub(super) fn passed(&mut self) -> (Vec<u32>, bool) {
         let mut seen: HashSet<(Mask, u32), hash::Builder> = HashSet::default();
         let mut passed = vec![(0, 0)];
@@ -207,7 +216,7 @@ impl Query {
         self.needs[second] |= bit(first);
     }
 
-    /// Requires `second` to take effect, without `first` before it.
+    /// Requires `second` to take effect, and `first` not to come before it.
     pub(super) fn without(&mut self, first: usize, second: usize) {
         self.avoids[second] |= bit(first);
         self.must |= bit(second);

@@ -1,13 +1,16 @@
 //! Arguments that explain why the operations of a core have no legal order, as claims that follow from each other.
 //!
-//! A [`Core`] is a small set of operations that cannot be linearized. An [`Argument`] explains why: it states which
-//! operations came before which, by real time or by the values that they put in, took out, saw and left, until the
-//! claims form a circle or one operation has no place. Rules propose claims (`containers.rs` and `counts.rs`, and
-//! `conditions.rs` for any object). A claim is accepted only if it holds in all legal orders of the core's operations
-//! (`executions.rs`), and the finished argument is checked once more (`check.rs`). If there are too many orders to try,
-//! a rule that is sound by itself must derive the claim from the given claims alone. So no rule can produce a false
-//! argument. If no rule leads to an argument, all places of one operation are listed instead (`places.rs`); this list
-//! is correct by construction.
+//! A [`Core`] is a small set of operations that cannot be linearized. An [`Argument`] explains why:
+//! it states which operations came before which, by real time or by the values that they put in,
+//! took out, saw and left, until the claims form a circle or one operation fits nowhere in the
+//! order. Rules propose claims: `containers.rs` has the rules for containers, `counts.rs` those for
+//! counters and locks, and `conditions.rs` those for any object. A claim is accepted only if it
+//! holds in all legal orders of the core's operations (`executions.rs`), and the finished argument
+//! is checked once more (`check.rs`). If there are too many orders to try, a rule that is sound by
+//! itself must derive the claim from the given claims alone. So no rule can produce a false
+//! argument. If no rule leads to an argument, the argument lists all places in the order where one
+//! operation could be, and why it fits in none of them (`places.rs`). Such a list is correct by
+//! construction.
 
 mod check;
 mod conditions;
@@ -35,8 +38,8 @@ use crate::history::OpId;
 use crate::spec::Spec;
 use crate::verdict::{Argument, Before, Core, Count, End, Ground, Member, NoPlace, Place, Proof, Reason, Step};
 
-/// Returns an argument for why a core has no linearization, or `None` if the core is too large to explain or was not
-/// rejected.
+/// Returns an argument for why a core has no linearization, or `None` if the core is too large to explain or can be
+/// linearized.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -61,8 +64,8 @@ pub fn of_core<S: Spec + ?Sized>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option
     of_core_until(spec, core, &CancelToken::new())
 }
 
-/// Does the same as [`of_core`], but ends soon after the token is canceled; it may then return `None` or a less
-/// specific argument.
+/// Returns the argument of [`of_core`], but stops soon after the token is canceled. After a
+/// cancellation, the result may be `None` or a less specific argument.
 pub(super) fn of_core_until<S: Spec + ?Sized>(
     spec: &S,
     core: &Core<S::Op, S::Ret>,
@@ -95,7 +98,8 @@ fn of_case(case: &dyn Case, members: &[Member], cancel: &CancelToken) -> Option<
         proof => {
             let places = places::find(&mut Executions::new(&mut *machine, frame, members, cancel), (0, 0));
             match (proof, places) {
-                // If there are few states, the results that the operation would have returned explain more.
+                // If the operation has few places, the results that it would have returned there
+                // explain more than the proof.
                 (Some(_), Some(places)) if places.are_few() => in_places(&*machine, &places),
                 (Some(proof), _) => proof,
                 (None, places) => in_places(&*machine, &places?),
@@ -115,7 +119,8 @@ fn in_places(machine: &dyn Machine, places: &Places) -> Proof<ResultId> {
     Proof { steps: Vec::new(), end: End::NoPlace(no_place(machine, places)) }
 }
 
-/// Returns a checked argument by the rules for the object, if one is found; operations are numbered as in the core.
+/// Derives an argument by the rules for the object, and checks it. Returns `None` if no argument is
+/// found. Operations are numbered as in the core.
 fn argue(
     executions: &mut Executions<'_>,
     rules: Vec<Box<dyn Rule>>,
@@ -139,7 +144,8 @@ fn argue(
     })
 }
 
-/// Converts places to the form that is shown, with states in words and with results.
+/// Converts places to the form in which an argument reports them, with descriptions of states and
+/// with results.
 fn no_place(machine: &dyn Machine, places: &Places) -> NoPlace<ResultId> {
     let place = |at: &places::At| Place {
         order: ids(at.order.iter().copied()),
@@ -156,7 +162,7 @@ fn no_place(machine: &dyn Machine, places: &Places) -> NoPlace<ResultId> {
     }
 }
 
-/// Renumbers the operations of a proof as in the whole history.
+/// Changes the numbers of the operations of a proof to those in the whole history.
 fn renumber(proof: &mut Proof<ResultId>, number: &dyn Fn(OpId) -> OpId) {
     let before = |before: &mut Before| {
         before.first = number(before.first);

@@ -1,19 +1,23 @@
-//! An argument for any object: all places of an operation among the others, none of which is possible.
+//! An argument that works for any object. It lists all places of one operation in the order of the
+//! other operations, and none of these places is possible.
 //!
-//! It is the trace of a failed search, reported for one operation: the results that the operation would have returned
-//! in every state that the other operations may have led to. If it fits somewhere, another operation has no place after
-//! that.
+//! The argument is the trace of a failed search, reported for one operation: the results that the
+//! operation would have returned in every state that the other operations may have led to. If the
+//! operation fits in a place, the argument continues from there: it lists the places of another
+//! operation after this place, and none of them is possible.
 //!
 //! # Complexity
-//! Exponential in the number of overlapping operations, as the problem itself is, but at most a constant number of
-//! configurations is visited: the search ends without an answer when it has visited more, or when it is canceled.
+//! Exponential in the number of overlapping operations, as the problem itself is. However, the
+//! number of visited configurations is limited by a constant. If the search reaches this limit, or
+//! is canceled, it ends without an answer.
 
 use hashbrown::{HashMap, HashSet};
 
 use super::executions::{Executions, Mask, bit, ops};
 use crate::judge::search::hash;
 
-/// The places of an operation, with states as numbers.
+/// The places that an operation may have in the order of the other operations, with states as
+/// numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     pub(super) op: usize,
@@ -23,12 +27,13 @@ pub(super) struct Places {
     pub(super) more: usize,
 }
 
-/// A place of an operation.
+/// A place of an operation in the order of the other operations.
 #[derive(Clone, Debug)]
 pub(super) struct At {
     pub(super) order: Vec<usize>,
     pub(super) state: u32,
-    /// If the operation fits there, the places of another operation after it.
+    /// `None` if the operation does not fit in this place. Otherwise, the places of another
+    /// operation after this place; the inner `None` means that these places are not listed.
     pub(super) then: Option<Option<Box<Places>>>,
 }
 
@@ -39,27 +44,28 @@ impl Places {
     }
 }
 
-/// The operations that have taken effect, and the state.
+/// A configuration: the operations that have taken effect, and the state.
 type Configuration = (Mask, u32);
 
 /// The maximum number of places that can be described in a few sentences.
 const MOST_FEW: usize = 4;
 /// The maximum number of configurations that are visited for one operation.
 const MOST_CONFIGURATIONS: u64 = 20_000;
-/// The maximum number of places that are listed.
+/// The maximum number of listed places in which the operation does not fit.
 const MOST_TOLD: usize = 6;
-/// The maximum depth of nested places, where an operation fits.
+/// The maximum depth of nesting: a place where an operation fits contains the places of another operation.
 const DEEPEST: u32 = 3;
 
-/// Returns the places of the operation that has the fewest, given that no linearization continues this configuration.
-/// Returns `None` if there are too many configurations to visit, or if all completed operations have taken effect.
+/// Chooses the operation that fits in the fewest places, and returns its places. The caller must
+/// know that no linearization continues the configuration `start`. Returns `None` if there are too
+/// many configurations to visit, or if all completed operations have taken effect.
 pub(super) fn find(executions: &mut Executions<'_>, start: Configuration) -> Option<Places> {
     find_within(executions, start, DEEPEST)
 }
 
 fn find_within(executions: &mut Executions<'_>, start: Configuration, depth: u32) -> Option<Places> {
     let mut best: Option<((usize, usize), Places)> = None;
-    // Among operations that are equally good, the one that was called last is described.
+    // If several operations are equally good, choose the one that was called last.
     let candidates: Vec<usize> = ops(executions.completed & !start.0).collect();
     for op in candidates.into_iter().rev() {
         let places = all(executions, start, op)?;
@@ -73,7 +79,8 @@ fn find_within(executions: &mut Executions<'_>, start: Configuration, depth: u32
     for place in &mut places.places {
         if place.then.is_some() && depth > 0 {
             let done = place.order.iter().fold(start.0, |mask, op| mask | bit(*op)) | bit(places.op);
-            // If several states may follow, only one of them is described.
+            // The operation may lead to several states. The argument continues from only one of
+            // them.
             let next = executions.next(place.state, places.op);
             let mut then = None;
             for next in next {
@@ -92,9 +99,11 @@ fn find_within(executions: &mut Executions<'_>, start: Configuration, depth: u32
     Some(places)
 }
 
-/// Returns all places of an operation; each state in which it does not fit is listed once.
+/// Returns all places of an operation. Each state in which the operation does not fit is listed
+/// once.
 fn all(executions: &mut Executions<'_>, start: Configuration, op: usize) -> Option<Places> {
-    // For each configuration, the one that it was reached from, and by which operation.
+    // For each configuration that was reached, the configuration before it and the operation that
+    // leads from one to the other.
     let mut via: HashMap<Configuration, Option<(Configuration, usize)>, hash::Builder> = HashMap::default();
     let mut queue = vec![start];
     via.insert(start, None);

@@ -1,12 +1,14 @@
-//! The claims about the order of a core's operations, each with its ground, until they leave no order.
+//! Derives claims about the order of a core's operations, until the claims exclude every order.
+//! Each claim has a ground: the reason why it holds.
 //!
-//! Rules propose claims, [`Executions`] confirm or drop them, and confirmed claims lead to further proposals, as in the
-//! saturation of the monitors for containers. When nothing more follows, the prover assumes both orders of a pair of
-//! operations in turn. The finished argument contains only the claims that it needs.
+//! Rules propose claims, [`Executions`] confirm or drop them, and confirmed claims lead to further
+//! proposals, as in the saturation of the monitors for containers. When nothing more follows, the
+//! prover assumes both orders of a pair of operations in turn. The finished argument contains only
+//! the claims that are needed.
 //!
 //! # Complexity
-//! A few rounds, each with a query to the executions for each proposal; with cases, this is multiplied by the square of
-//! the number of operations.
+//! A few rounds, each with one query to the executions for each proposal. If the prover tries both
+//! orders of pairs, this cost is multiplied by the square of the number of operations.
 
 use hashbrown::HashMap;
 
@@ -56,18 +58,19 @@ fn before((first, second): (usize, usize)) -> Before {
     Before { first: id(first), second: id(second) }
 }
 
-/// A rule that proposes claims, given the claims that are known.
+/// A rule, which proposes claims that follow from the known claims.
 pub(super) trait Rule {
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>);
 
-    /// Returns whether every proposal follows from its given claims, by the argument in the file of the rule, so that
-    /// it may be accepted when there are too many executions to confirm it.
+    /// Returns whether the rule is sound, which means that every proposal follows from the claims
+    /// that are given as its reasons. The comments in the file of the rule explain why. A proposal
+    /// of a sound rule is accepted even if there are too many executions to confirm it.
     fn is_sound(&self) -> bool {
         false
     }
 }
 
-/// Returns whether a sound rule proposes this conclusion if it knows nothing but the given claims.
+/// Returns whether a sound rule derives this conclusion from the given claims alone.
 pub(super) fn is_vouched_for(
     rules: &[Box<dyn Rule>],
     executions: &Executions<'_>,
@@ -85,11 +88,12 @@ pub(super) fn is_vouched_for(
     })
 }
 
-/// The claims about the order that are known.
+/// The known claims about the order.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     claims: Vec<Claim>,
-    /// For each operation, the operations before it, by one claim or several.
+    /// For each operation, the operations that come before it, according to one claim or several
+    /// claims together.
     before: Vec<Mask>,
     /// The operations that must have taken effect.
     certain: Mask,
@@ -99,7 +103,7 @@ pub(super) struct Known {
 struct Claim {
     first: usize,
     second: usize,
-    /// The ground of the claim, or `None` if the claim is an assumption.
+    /// The reason why the claim holds, or `None` if the claim is an assumption.
     ground: Option<Ground>,
 }
 
@@ -116,12 +120,14 @@ impl Known {
         known
     }
 
-    /// Returns the knowledge that consists of these claims and nothing else.
+    /// Returns what is known from these claims alone. Even the claims that hold by real time are
+    /// left out.
     fn of(executions: &Executions<'_>, claims: &[Before]) -> Self {
         let nothing = Self { claims: Vec::new(), before: vec![0; executions.count], certain: executions.completed };
         claims.iter().fold(nothing, |mut known, claim| {
             known.add(claim.first.index(), claim.second.index(), None);
-            // Operations that must have taken effect only because of claims do not count as certain here.
+            // Only completed operations count as certain here. An operation that must have taken
+            // effect because of a claim does not count.
             known.certain = executions.completed;
             known
         })
@@ -164,7 +170,8 @@ impl Known {
         }
     }
 
-    /// Returns the fewest claims among the first `limit` by which `first` comes before `second`.
+    /// Returns the shortest chain of claims, among the first `limit` claims, from which it follows
+    /// that `first` comes before `second`.
     fn path(&self, first: usize, second: usize, limit: usize) -> Vec<usize> {
         // Search backward from the second operation, breadth first; a direct claim is found first.
         let mut via: Vec<Option<usize>> = vec![None; self.count()];
@@ -193,11 +200,11 @@ impl Known {
                 queue.push(claim.first);
             }
         }
-        unreachable!("the first operation is known to be before the second")
+        unreachable!("the first operation is known to come before the second")
     }
 
-    /// Adds the claims that these claims rest on, and the claims themselves, in an order in which each follows from
-    /// earlier ones.
+    /// Adds these claims and the claims that they rest on to `told`, in an order in which each
+    /// claim follows from earlier ones.
     fn tell(&self, claims: &[usize], told: &mut Vec<usize>) {
         for &number in claims {
             if told.contains(&number) {
@@ -221,7 +228,7 @@ impl Known {
         told.iter().filter_map(step).collect()
     }
 
-    /// Returns the proof that the proposal completes, if it leads to a contradiction.
+    /// If this proposal leads to a contradiction, returns the proof, which is then complete.
     fn finish<Ret>(&self, proposal: &Proposal) -> Option<Proof<Ret>> {
         let limit = self.claims.len();
         let mut told = Vec::new();
@@ -267,14 +274,14 @@ pub(super) struct Prover<'e, 'm> {
     rules: Vec<Box<dyn Rule>>,
     /// The answers to the queries made so far.
     confirmed: HashMap<(Conclusion, Vec<Before>), bool, hash::Builder>,
-    /// The number of pairs whose two orders may still be tried.
+    /// The number of pairs of operations for which the prover may still try both orders.
     splits: u32,
 }
 
-/// The maximum number of pairs whose two orders are tried, for one core.
+/// The maximum number of pairs of operations for which the prover tries both orders, for one core.
 const MOST_SPLITS: u32 = 400;
-/// The maximum number of operations for which the two orders of pairs are tried: with more, this would take long, and
-/// so would reading the result.
+/// The maximum number of operations of a core for which the prover tries both orders of pairs. For
+/// a larger core, trying them would take long, and so would reading the result.
 const MOST_SPLIT: usize = 16;
 /// The maximum depth of nested cases.
 const DEEPEST: u32 = 2;
@@ -286,7 +293,8 @@ impl<'e, 'm> Prover<'e, 'm> {
         Self { executions, rules, confirmed: HashMap::default(), splits: MOST_SPLITS }
     }
 
-    /// Returns an argument that there is no legal order, if one is found and its check succeeds.
+    /// Returns an argument for why no order is legal, if an argument is found and its check
+    /// succeeds.
     pub(super) fn prove<Ret>(&mut self) -> Option<Proof<Ret>> {
         let known = Known::new(self.executions);
         (0..=DEEPEST)
@@ -327,7 +335,8 @@ impl<'e, 'm> Prover<'e, 'm> {
         self.search(known, depth - 1)
     }
 
-    /// Adds all claims that follow. Returns the shortest argument of the first round that produces one.
+    /// Adds the claims that the rules derive, in rounds. Returns the shortest argument of the first round that produces
+    /// one.
     fn saturate<Ret>(&mut self, known: &mut Known) -> Option<Proof<Ret>> {
         loop {
             let mut proposals = Vec::new();
@@ -365,7 +374,9 @@ impl<'e, 'm> Prover<'e, 'm> {
         }
     }
 
-    /// Returns whether the claim holds in all executions, and not only vacuously.
+    /// Returns whether the proposed claim holds in all executions in which its given claims hold. A
+    /// claim about the order of two operations is not confirmed if no execution satisfies all given
+    /// claims. If there are too many executions to decide, a sound rule must derive the claim.
     fn confirm(&mut self, proposal: &Proposal) -> bool {
         let mut given = proposal.given.clone();
         given.sort_unstable();
@@ -375,8 +386,12 @@ impl<'e, 'm> Prover<'e, 'm> {
         }
         let held = holds(self.executions, proposal.conclusion, &proposal.given);
         let is_vouched = || is_vouched_for(&self.rules, self.executions, proposal.conclusion, &proposal.given);
-        // Check, where possible, that sound rules are sound.
-        debug_assert!(held != Some(Held::No) || !is_vouched(), "{proposal:?} does not hold");
+        // If the executions show that the claim does not hold, verify that no rule that is marked
+        // as sound derives the claim.
+        debug_assert!(
+            held != Some(Held::No) || !is_vouched(),
+            "a sound rule proposed a claim that does not hold: {proposal:?}"
+        );
         let confirmed = match held {
             Some(held) => held == Held::Yes,
             None => is_vouched(),
@@ -391,7 +406,7 @@ impl<'e, 'm> Prover<'e, 'm> {
 pub(super) enum Held {
     Yes,
     No,
-    /// The claim holds only because the given claims never hold together.
+    /// The claim holds only because no execution satisfies all given claims.
     InVain,
 }
 
@@ -418,9 +433,10 @@ pub(super) fn holds(executions: &mut Executions<'_>, conclusion: Conclusion, giv
     }
 }
 
-/// Combines the two cases; the claims that both use come before them.
+/// Combines the proofs of two cases. Known claims that both proofs use come first.
 fn cases<Ret>(known: &Known, assumed: Before, yes: Proof<Ret>, no: Proof<Ret>) -> Proof<Ret> {
-    // The claims that were known before the assumption and are used in both cases.
+    // Returns whether the claim of a step was known before the assumption and is used in both
+    // cases.
     let is_common = |step: &Step| {
         no.steps.contains(step)
             && known.claims.iter().any(|claim| {

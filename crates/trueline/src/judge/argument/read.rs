@@ -1,4 +1,5 @@
-//! Reads a core's operations for the rules that apply to its kind of object.
+//! Reads a core's operations: finds the kind of their object, and the rules that apply to this
+//! kind.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -43,7 +44,8 @@ pub(super) fn read(case: &dyn Case) -> Read {
     for kind in kinds {
         object = match (object, kind) {
             (one, other) if one == other => one,
-            // An object with only exclusive locks so far may turn out to be a read-write lock.
+            // Operations of a lock are also operations of a read-write lock. So an object that has
+            // operations of both kinds is a read-write lock.
             (ObjectKind::Lock | ObjectKind::ReadWriteLock, ObjectKind::Lock | ObjectKind::ReadWriteLock) => {
                 ObjectKind::ReadWriteLock
             }
@@ -55,14 +57,15 @@ pub(super) fn read(case: &dyn Case) -> Read {
         // Each key is an object of its own.
         return Read::only(object_of_many(object));
     }
-    // An operation that looks at more than the value, such as a failing exchange, does not need one particular value.
+    // An operation that has a result but no standard form, such as a failed exchange, does not need
+    // one particular value.
     let mut with_standard = frame.operations().zip(&standard);
     let is_partial = with_standard.clone().any(|(op, standard)| standard.is_none() && case.has_result(op));
     if object == ObjectKind::Register && (keys.is_some() || is_partial) {
-        // The state of an array or a map is not one value either.
+        // The state of an array or a map is more than one value.
         object = ObjectKind::Other;
     }
-    // An operation that no monitor knows may do anything, unless it only observes the state.
+    // An operation without a standard form may do anything, unless it only observes the state.
     if !with_standard.all(|(op, standard)| standard.is_some() || case.observes(op)) {
         return Read::only(object);
     }
@@ -100,7 +103,7 @@ pub(super) fn read(case: &dyn Case) -> Read {
     Read { object, rules, container: container_read }
 }
 
-/// Returns the kind of several objects of one kind together.
+/// Returns the kind of an object whose keys are objects of this kind.
 fn object_of_many(object: ObjectKind) -> ObjectKind {
     if matches!(object, ObjectKind::Set | ObjectKind::Map) { object } else { ObjectKind::Other }
 }
@@ -170,8 +173,9 @@ fn counts(what: Counted, initial: i64, standard: &[Option<Standard<ValueId>>], h
                 Standard::Dequeue(taken) | Standard::Pop(taken) | Standard::DeleteMin(taken) | Standard::Take(taken),
             ) => match taken {
                 Taken::Nothing => Change::by(0).to(0),
-                // If the result is not known, it may have found nothing. No operation has a lower bound on the number
-                // of values, so it is sound to count it as a removal.
+                // If the result is unknown, the operation may have found no value. It is still
+                // sound to count it as a removal, because no operation requires a minimum number of
+                // values.
                 Taken::Value(_) | Taken::Unknown => Change::by(-1),
             },
             (

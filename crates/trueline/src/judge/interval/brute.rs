@@ -1,14 +1,15 @@
 //! Interval linearizability by its definition: the oracle that the search is compared with.
 //!
-//! Castañeda, Rajsbaum & Raynal, as Lawrence & Lowe put it in section 10: there are steps such that an execution that
-//! returned before another was called ends before the other begins, and every execution that returned ends with the
-//! result that it returned. Steps are not placed in time. So an execution that has not ended may take part in the next
-//! step if all executions that must end before it have ended. All sets of such executions are tried, until nothing new
-//! can be reached.
+//! Castañeda, Rajsbaum & Raynal, in the form of section 10 of Lawrence & Lowe. A history is
+//! interval-linearizable if there is a sequence of steps with two properties: if an execution
+//! returned before another was called, it ends before the other begins; and every execution that
+//! returned ends with the result that it returned. Steps are not placed in time. So an execution
+//! that has not ended may take part in the next step if all executions that must end before it have
+//! ended. All sets of such executions are tried, until nothing new can be reached.
 //!
 //! *Why this is equivalent to placing steps in time:* place each step just after the last call of the executions that
-//! have begun with it or before. If an execution that ends with it had returned before that call, it would have had to
-//! end before the called execution began.
+//! have begun with this step or before. If an execution that ends with this step had returned before that call, it
+//! would have had to end before the called execution began.
 //!
 //! # Complexity
 //! O(3^n s) configurations for n executions and s states, with O(2^n) steps from each.
@@ -21,11 +22,11 @@ use crate::judge::search::Meter;
 use crate::spec::interval::{IntervalSpec, Part};
 use crate::verdict::LimitKind;
 
-/// The maximum number of executions, because all sets of them are tried.
+/// The maximum number of executions. It is limited because all sets of executions are tried.
 const MOST: usize = 31;
 
-/// A configuration that can be reached: the state, the executions that have begun and those that have ended, as bits in
-/// the order of calls, and the steps that lead to it.
+/// A configuration that can be reached: the state; the executions that have begun and those that
+/// have ended, as bits in the order of calls; and the steps that lead to the configuration.
 struct Reached<S: IntervalSpec> {
     state: S::State,
     begun: u32,
@@ -33,7 +34,8 @@ struct Reached<S: IntervalSpec> {
     steps: Vec<IntervalStep>,
 }
 
-/// Returns an interval linearization if there is one; if `is_maximal` is set, one that no step extends.
+/// Returns an interval linearization if there is one. If `is_maximal` is set, no step can extend
+/// the linearization.
 pub(super) fn search<S: IntervalSpec>(
     task: &IntervalTask<'_, S>,
     is_maximal: bool,
@@ -41,7 +43,7 @@ pub(super) fn search<S: IntervalSpec>(
 ) -> Result<Option<Vec<IntervalStep>>, LimitKind> {
     let ops: Vec<OpId> = task.executions().collect();
     if ops.len() > MOST {
-        return Err(LimitKind::Refused("it has too many executions to try all sets of them"));
+        return Err(LimitKind::Refused("there are too many executions to try all sets of them"));
     }
     let mut todo: Vec<Reached<S>> = vec![Reached { state: task.spec.initial(), begun: 0, ended: 0, steps: Vec::new() }];
     let mut seen: HashSet<(S::State, u32, u32)> = HashSet::new();
@@ -69,7 +71,8 @@ fn is_in(set: u32, at: usize) -> bool {
     set >> at & 1 == 1
 }
 
-/// Returns the configurations that are one step away, whichever executions end with the step.
+/// Returns the configurations that are one step away from `reached`, for every choice of the
+/// executions that end with the step.
 fn steps<S: IntervalSpec>(
     task: &IntervalTask<'_, S>,
     ops: &[OpId],

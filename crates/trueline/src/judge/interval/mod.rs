@@ -7,23 +7,25 @@
 //! Let an [`IntervalSpec`] define which steps can be taken. An *interval linearization* of a history is a sequence of
 //! allowed steps, each placed in time, such that
 //!
-//! - each execution takes part in steps only between its call and its return; it *begins* with the first of them, and
-//!   may *end* with the last, and with no other;
+//! - each execution takes part in steps only between its call and its return; it *begins* with the first of these
+//!   steps, and may *end* only with the last of them;
 //! - each execution that returned has ended, with the result that it returned.
 //!
-//! So executions that never returned may have begun or not, and ended or not. A history is interval-linearizable if it
-//! has an interval linearization. Every prefix of it is too: the steps before the cut are an interval linearization of
-//! the prefix. And objects can be judged one by one, because steps of different objects do not interfere, wherever they
-//! are.
+//! So an execution that never returned may or may not have begun, and may or may not have ended. A
+//! history is interval-linearizable if it has an interval linearization. Then every prefix of the
+//! history is interval-linearizable, too: the steps before the cut are an interval linearization of
+//! the prefix. Objects can be judged one by one, because steps of different objects do not
+//! interfere, wherever they are placed in time.
 //!
 //! # Progress
-//! As in section 3 of Lawrence & Lowe, with steps instead of synchronizations: if open executions can take a step, some
-//! step should be taken; and an execution that has ended should return. An interval linearization is *maximal* if no
-//! step can follow it. A return is *anticipated* after it if its execution has ended but has not returned. Progress is
-//! violated if after every maximal interval linearization some return is anticipated: whatever the object has done, it
-//! should have done more. An execution that has begun and cannot end yet may wait. There always is a maximal interval
-//! linearization, because with each step an execution begins or ends. If all executions begin and end in one step,
-//! these are definitions 7 to 9 of the paper.
+//! As in section 3 of Lawrence & Lowe, with steps instead of synchronizations: if open executions
+//! can take a step, some step should be taken; and an execution that has ended should return. An
+//! interval linearization is *maximal* if no step can follow it. After an interval linearization, a
+//! return is *anticipated* if its execution has ended but has not returned. Progress is violated if
+//! after every maximal interval linearization some return is anticipated: whatever the object has
+//! done, it should have done more. An execution that has begun and cannot end yet may wait. There
+//! always is a maximal interval linearization, because with each step an execution begins or ends.
+//! If all executions begin and end in one step, these are definitions 7 to 9 of the paper.
 
 mod brute;
 mod search;
@@ -44,19 +46,20 @@ use task::{IntervalStep, IntervalTask, Member};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum IntervalAlgorithm {
-    /// Search.
+    /// Searches depth first, and visits each configuration once.
     #[default]
     Search,
-    /// The definition, by trying all possibilities: for tests.
+    /// Tries everything that the definition allows. Use it only for tests and small histories.
     Brute,
 }
 
 /// Judges whether a history is interval-linearizable.
 ///
-/// An accepted history comes with an interval linearization that has been replayed: groups of executions, one for each
-/// step, so that an execution is in one group for each step that it takes part in. The place of a rejection is exact:
-/// up to the event before, the history is interval-linearizable; up to that return it is not, whatever the executions
-/// that are open then may still return.
+/// An accepted history comes with an interval linearization that has been replayed: one group of
+/// executions for each step, which contains the executions that take part in the step. The place of
+/// a rejection is exact: up to the event before the failing return, the history is
+/// interval-linearizable; up to the failing return, it is not, whatever results the executions that
+/// are open at that return would have.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -173,8 +176,9 @@ impl<'s, S: IntervalSpec> IntervalJudge<'s, S> {
         IntervalTask { spec: self.spec, cut: *cut, only_returned_end }
     }
 
-    /// Finds an interval linearization, replays it to verify it, and returns it, or `None` if there is none. If
-    /// `is_maximal` is set, the linearization is maximal.
+    /// Finds an interval linearization, replays it to verify it, and returns it. Returns `None` if
+    /// the history has no interval linearization. If `is_maximal` is set, the linearization is
+    /// maximal.
     ///
     /// # Panics
     /// Panics if the specification contradicts itself.
@@ -191,7 +195,7 @@ impl<'s, S: IntervalSpec> IntervalJudge<'s, S> {
             }
         }?;
         if let Some(steps) = &steps {
-            assert!(!replay(task, steps).is_empty(), "an interval linearization cannot be replayed");
+            assert!(!replay(task, steps).is_empty(), "the interval linearization that was found cannot be replayed");
         }
         Ok(steps)
     }
@@ -234,12 +238,13 @@ impl<S: IntervalSpec> Explain<S::Op, S::Ret> for IntervalJudge<'_, S> {
             return Ok(Err(ProgressVerdict::Unsafe(self.evidence(cut, 0)?)));
         };
         let evidence = match self.linearize(&returned, false)? {
-            // All executions that returned are explained without an end of the others, but some of the others could
-            // have continued.
+            // There is an explanation in which only the executions that returned have ended. After
+            // it, some of the other executions could have continued.
             Some(steps) => {
                 ProgressEvidence { anticipated: groups(&further(&task, &steps)), synchronizations: groups(&steps) }
             }
-            // Some executions that returned need others to have ended that did not return.
+            // The executions that returned can be explained only if some of the other executions
+            // have ended.
             None => {
                 let ends_stuck = |step: &&IntervalStep| step.iter().any(|(op, ends)| *ends && !task.has_returned(*op));
                 let anticipated: Vec<IntervalStep> = steps.iter().filter(ends_stuck).cloned().collect();
@@ -255,7 +260,8 @@ fn groups(steps: &[IntervalStep]) -> Synchronizations {
     steps.iter().map(|step| step.iter().map(|(op, _)| *op).collect()).collect()
 }
 
-/// Returns steps that can follow these, up to one with which some execution ends.
+/// Returns a sequence of steps that can follow `steps`. It ends with the first step at which an
+/// execution ends.
 fn further<S: IntervalSpec>(task: &IntervalTask<'_, S>, steps: &[IntervalStep]) -> Vec<IntervalStep> {
     let mut members: Vec<Member> = task.stuck().into_iter().map(|op| Member { op, has_begun: false }).collect();
     let begin = |members: &mut [Member], step: &IntervalStep| {
@@ -280,7 +286,7 @@ fn further<S: IntervalSpec>(task: &IntervalTask<'_, S>, steps: &[IntervalStep]) 
     found
 }
 
-/// Returns the states that these steps may lead to; empty if they do not explain the history.
+/// Returns the states that these steps may lead to; the list is empty if the steps do not explain the history.
 fn replay<S: IntervalSpec>(task: &IntervalTask<'_, S>, steps: &[IntervalStep]) -> Vec<S::State> {
     let mut states = vec![task.spec.initial()];
     let (mut has_begun, mut has_ended) = (vec![false; task.history.len()], vec![false; task.history.len()]);

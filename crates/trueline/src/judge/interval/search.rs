@@ -1,14 +1,15 @@
 //! Searches for an interval linearization.
 //!
-//! This is similar to the search for synchronizations of Lawrence & Lowe, *Synchronisation: Specification and Testing*,
-//! section 7.1. A configuration is a place in the history, the state, and the sets of open executions that have begun
-//! and that have ended. The moves are the next call, the next return if its execution has ended, and a step of open
-//! executions that have not ended. The graph of configurations is searched depth first, and each configuration is
-//! visited once.
+//! This is similar to the search for synchronizations of Lawrence & Lowe, *Synchronisation:
+//! Specification and Testing*, section 7.1. A configuration consists of a position in the history,
+//! the state, the set of open executions that have begun, and the set of open executions that have
+//! ended. The moves are the next call, the next return if its execution has ended, and a step of
+//! open executions that have not ended. The graph of configurations is searched depth first, and
+//! each configuration is visited once.
 //!
 //! Steps are tried just before the return of an execution that has not ended, and at the end. *Why this is enough.*
 //! Given some steps, each placed in time, move the last one later until it meets the return of an execution that ends
-//! with it; then move the one before it until it meets such a return or the next step, and so on. Beginning later does
+//! with it; then move the step before it until it meets such a return or the next step, and so on. Beginning later does
 //! no harm, and no execution returns before a step that it takes part in. So if there are steps between a return and
 //! the event before it, the returning execution ends with the last of them, and had not ended before these steps. Steps
 //! that meet no return are at the end.
@@ -28,15 +29,15 @@ use crate::verdict::LimitKind;
 /// A configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    /// The number of events that have been passed.
+    /// The number of events that come before this position of the search.
     position: u32,
     state: u32,
     /// For each open execution, by slot, two bits: whether it has begun, and whether it has ended.
     marks: Marks,
 }
 
-/// A function that is called with each step that was tried: the executions that take part, and the results of those
-/// that end.
+/// A function that is called with each step that was tried: the executions that take part, and the
+/// results of the executions that end.
 type OnStep<'f, S> = dyn FnMut(&[Member], &[Option<<S as IntervalSpec>::Ret>]) + 'f;
 
 fn has_begun(slot: u32) -> u32 {
@@ -60,8 +61,9 @@ impl<'s, 'a, S: IntervalSpec> IntervalSearch<'s, 'a, S> {
         Ok(Self { task, places, states: Interner::default(), graph: Graph::new(meter) })
     }
 
-    /// Returns an interval linearization if there is one. If executions are `stuck`, it must be one that no step of
-    /// them extends, even if some of them would end with it.
+    /// Returns an interval linearization if there is one. If `stuck` is given, the linearization is
+    /// one after which the executions in `stuck` cannot take any step, not even a step with which
+    /// some of them end.
     pub(super) fn run(&mut self, stuck: Option<&[OpId]>) -> Result<Option<Vec<IntervalStep>>, LimitKind> {
         self.start()?;
         while let Some((key, way)) = self.graph.pop() {
@@ -113,7 +115,7 @@ impl<'s, 'a, S: IntervalSpec> IntervalSearch<'s, 'a, S> {
         self.graph.enter(Key { position: 0, state, marks }, START)
     }
 
-    /// Pushes all configurations that are one move away; the last one pushed is the first to be looked at.
+    /// Pushes all configurations that are one move away; the one that is pushed last is visited first.
     fn expand(&mut self, key: &Key, way: u32, seen: &mut OnStep<'_, S>) -> Result<(), LimitKind> {
         if let Some(event) = self.places.event(key.position) {
             let slot = self.places.slot(event.op());

@@ -1,4 +1,4 @@
-//! A history to be judged by a specification, and the steps that its executions may take.
+//! A history that is judged by a specification, and the steps that its executions may take.
 
 use std::ops::Deref;
 
@@ -6,11 +6,12 @@ use crate::history::{EventKind, OpId};
 use crate::judge::groups::Cut;
 use crate::spec::interval::{IntervalSpec, Part};
 
-/// A step: the executions that take part in it, sorted, each with whether it ends with the step.
+/// A step: the executions that take part in it, sorted; for each of them, whether it ends with the
+/// step.
 pub(super) type IntervalStep = Vec<(OpId, bool)>;
 
-/// A function that is called with the executions that take part in a step, the state that it leads to, and the results
-/// of those that end.
+/// A function that is called with the executions that take part in a step, the state that the step
+/// leads to, and the results of the executions that end.
 pub(super) type OnSuccessor<'f, S> =
     dyn FnMut(&[Member], <S as IntervalSpec>::State, Vec<Option<<S as IntervalSpec>::Ret>>) + 'f;
 
@@ -21,11 +22,12 @@ pub(super) struct Member {
     pub(super) has_begun: bool,
 }
 
-/// A history to be judged by a specification.
+/// A history that is judged by a specification.
 pub(super) struct IntervalTask<'a, S: IntervalSpec> {
     pub(super) spec: &'a S,
     pub(super) cut: Cut<'a, S::Op, S::Ret>,
-    /// Whether executions that do not return never end. They may begin.
+    /// Whether only executions that returned may end. If so, the other executions may begin, but
+    /// may not end.
     pub(super) only_returned_end: bool,
 }
 
@@ -53,12 +55,14 @@ impl<'a, S: IntervalSpec> IntervalTask<'a, S> {
         if member.has_begun { Part::GoesOn(op) } else { Part::Begins(op) }
     }
 
-    /// Sorts by place; for equal places, executions that have begun come first, and then by call.
+    /// Sorts by [`IntervalSpec::place`]. For equal places, executions that have begun come first, and then those that
+    /// were called earlier.
     pub(super) fn sort(&self, members: &mut [Member]) {
         members.sort_by_key(|member| (self.spec.place(self.op(member.op)), !member.has_begun, member.op));
     }
 
-    /// Returns whether an execution may end with this result, or continue if there is no result.
+    /// Returns whether an execution may end with this result. If `result` is `None`, the execution
+    /// continues, which is always allowed.
     pub(super) fn fits(&self, op: OpId, result: Option<&S::Ret>) -> bool {
         result.is_none_or(|result| {
             let may_end = !self.only_returned_end || self.has_returned(op);
@@ -66,13 +70,15 @@ impl<'a, S: IntervalSpec> IntervalTask<'a, S> {
         })
     }
 
-    /// Calls `found` for every step that some of `candidates`, which are sorted, may take in `state`.
+    /// Calls `found` for every step that some of the candidates may take in `state`. The candidates
+    /// must be sorted.
     pub(super) fn for_each_step(&self, state: &S::State, candidates: &[Member], found: &mut OnSuccessor<'_, S>) {
         let mut groups = Groups { task: self, state, candidates, chosen: Vec::new(), parts: Vec::new() };
         groups.extend(0, found);
     }
 
-    /// Returns some step that some of `candidates`, which are sorted, may take.
+    /// Returns one step that some of the candidates may take in `state`, if there is one. The
+    /// candidates must be sorted.
     pub(super) fn find_step(&self, state: &S::State, candidates: &[Member]) -> Option<(IntervalStep, S::State)> {
         let mut first = None;
         self.for_each_step(state, candidates, &mut |members, state, results| {
@@ -82,12 +88,13 @@ impl<'a, S: IntervalSpec> IntervalTask<'a, S> {
     }
 }
 
-/// Returns the step of these executions with these results.
+/// Returns the step that these executions take. Each execution with a result ends with the step.
 pub(super) fn step<Ret>(members: &[Member], results: &[Option<Ret>]) -> IntervalStep {
     members.iter().zip(results).map(|(member, result)| (member.op, result.is_some())).collect()
 }
 
-/// The sets of executions that may take a step, tried one execution after the other.
+/// The sets of executions that may take a step together. The search extends a set by one execution
+/// at a time.
 struct Groups<'g, 'a, S: IntervalSpec> {
     task: &'g IntervalTask<'a, S>,
     state: &'g S::State,
@@ -117,7 +124,7 @@ impl<S: IntervalSpec> Groups<'_, '_, S> {
     fn step(&self, found: &mut OnSuccessor<'_, S>) {
         let begins = self.chosen.iter().any(|member| !member.has_begun);
         for (state, results) in self.task.spec.step(self.state, &self.parts) {
-            debug_assert_eq!(results.len(), self.chosen.len(), "each execution ends or goes on");
+            debug_assert_eq!(results.len(), self.chosen.len(), "each execution of a step either ends or continues");
             let fits = |(member, result): (&Member, &Option<S::Ret>)| self.task.fits(member.op, result.as_ref());
             if (begins || results.iter().any(Option::is_some)) && self.chosen.iter().zip(&results).all(fits) {
                 found(&self.chosen, state, results);

@@ -1,8 +1,9 @@
 //! The just-in-time graph search.
 //!
-//! Lowe's paper, section 4: the tree search, which also remembers the configurations from which it failed.
+//! This is the tree search of Lowe's paper, section 4, but it also remembers the configurations
+//! from which it failed.
 //!
-//! Departures from the paper: the same as in [`wing_gong::graph`](crate::judge::wing_gong::graph).
+//! The departures from the paper are those of [`wing_gong::graph`](crate::judge::wing_gong::graph).
 //!
 //! # Complexity
 //! At most 2^p · B configurations between two events, for p processes and at most B states for each set of linearized

@@ -1,9 +1,10 @@
 //! Just-in-time linearization: linearize an operation only when a return demands it.
 //!
-//! Lowe, *Testing for Linearizability*, section 4. By lemma 6, a linearizable history has a *just-in-time*
-//! linearization (definition 5): each linearization point is followed by another one or by the return of the same
-//! operation. So the history is read from the front. Calls are noted; when an operation returns that is not linearized
-//! yet, the search linearizes some other open operations and then this one.
+//! Lowe, *Testing for Linearizability*, section 4. By lemma 6, a linearizable history has a
+//! *just-in-time* linearization (definition 5): each linearization point is followed by another one
+//! or by the return of the same operation. So the search reads the history from the front. It
+//! records each call. When an operation returns that is not linearized yet, the search linearizes
+//! some other open operations, and then the returning operation.
 
 pub mod graph;
 pub mod tree;

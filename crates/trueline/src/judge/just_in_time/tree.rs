@@ -1,11 +1,14 @@
 //! The just-in-time tree search.
 //!
-//! Lowe's paper, section 4: at the return of an operation that is not linearized, every sequence of other open
-//! operations is tried before the returning one, starting with the empty sequence.
+//! The search follows section 4 of Lowe's paper: at the return of an operation that is not
+//! linearized, every sequence of other open operations is tried before the returning one, starting
+//! with the empty sequence.
 //!
-//! Departures from the paper: the same as in [`wing_gong::tree`](crate::judge::wing_gong::tree). Because configurations
-//! are reduced to the operations open at a return, this search and Wing & Gong's walk the same tree. What remains of
-//! lemma 6 is the order: no operation is linearized ahead of its return until that was found to be necessary.
+//! The departures from the paper are those of [`wing_gong::tree`](crate::judge::wing_gong::tree).
+//! Because configurations are reduced to the operations open at a return, this search walks the
+//! same tree as the search of Wing & Gong. Only the order in which operations are tried follows
+//! lemma 6: no operation is linearized ahead of its return until the search has found this to be
+//! necessary.
 //!
 //! # Complexity
 //! O(p^n) configurations in the worst case for p processes, and O(n) memory.

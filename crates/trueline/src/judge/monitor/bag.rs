@@ -1,25 +1,29 @@
-//! Bags: any value may be taken.
+//! Judges bags, from which any value may be taken.
 //!
 //! **No operation found the bag empty.** Then values do not affect each other, and need not be distinct. For each
 //! value, puts may happen as soon as they are called and takes as late as they return: the history is linearizable if
-//! and only if, at each return of a take, at least as many puts of the value were called as takes of it returned. That
-//! order is the linearization. Takes that never returned are left out. A conflict is the takes of one value that
-//! returned by some time, and the puts of it that were called by then.
+//! and only if, at each return of a take, at least as many puts of the value were called as takes of it returned. Puts
+//! at their calls and takes at their returns form the linearization. Takes that never returned are left out. A conflict
+//! consists of the takes of one value that returned up to some event, and the puts of this value that were called up to
+//! the same event.
 //!
-//! **Some operation found it empty, and values are distinct.** Then, besides [tuning](super::container), each such
-//! operation needs a gap in which no value is critical. In the linearization, each value is in the bag for as short a
-//! time as possible: it is put in the last gap before its first return and taken in the gap of its last call, or both
-//! in one gap.
+//! **Some operation found the bag empty, and values are distinct.** Then the values are
+//! [tuned](super::container), and each operation that found the bag empty needs a gap in which no
+//! value is critical. In the linearization, each value is in the bag for as short a time as
+//! possible. The value is taken in the gap of its last call. It is put in the last gap before its
+//! first return or, if its last call is before that gap, in the gap of its last call, too.
 //!
-//! Takes that never returned and whose values are unknown are paired, in the order of their calls, with unremoved
-//! values in the order of first returns. This loses no linearization: if `a` returned before `b` and take `s` was
-//! called before take `t`, then pairing `a` with `s` and `b` with `t` makes no value critical in a gap in which none
-//! would be with the pairs exchanged; and if a value is left over, which is critical up to the end, it is best the last
-//! one.
+//! Takes that never returned and whose values are unknown are paired, in the order of their calls,
+//! with unremoved values in the order of first returns. This loses no linearization: let the first
+//! return of value `a` be before that of value `b`, and let take `s` be called before take `t`.
+//! Pairing `a` with `s` and `b` with `t` makes no value critical in a gap in which none would be
+//! critical with the pairs exchanged. If a value is left over, it is critical up to the end, so it
+//! is best to leave over the value whose first return is the latest.
 //!
-//! **Some operation found it empty, and values are not distinct**: refused. The obvious greedy algorithm, which
-//! compares the puts that must have happened with the takes that may have happened, is incorrect: an empty result
-//! forces takes to happen early that later results would need.
+//! **Some operation found the bag empty, and values are not distinct**: the history is refused. The
+//! obvious greedy algorithm, which compares the puts that must have happened with the takes that
+//! may have happened, is incorrect: an empty result forces takes to happen early, although later
+//! results may need them.
 //!
 //! # Complexity
 //! O(n) for n operations and events.
@@ -57,8 +61,8 @@ fn count(input: &Input) -> Answer {
             Standard::Put(_) => at[span.call as usize] = op,
             Standard::Take(Taken::Value(_)) if span.ret != NEVER => at[span.ret as usize] = op,
             Standard::Take(_) if span.ret == NEVER => {}
-            Standard::Take(_) => return Answer::Refused("an operation returned, but its result is not known"),
-            _ => return Answer::Refused("it has operations that the algorithm does not support"),
+            Standard::Take(_) => return Answer::Refused("some operations returned an unknown result"),
+            _ => return Answer::Refused("the algorithm does not support some of the operations"),
         }
     }
     // For each value, the number of puts that were called, minus the number of takes that returned.

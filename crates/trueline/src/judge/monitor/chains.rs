@@ -1,25 +1,30 @@
-//! Values that follow each other: what registers with read-modify-write and keys of a map have in common.
+//! Chains of values: the common part of the monitors for registers with read-modify-write and for keys of a map.
 //!
-//! Every value is written by one operation, its *writer*, and replaced by at most one operation that reports it. So
-//! values form **chains**. A chain begins with the initial value or with a writer that does not depend on another value
-//! (a blind write, or an insertion where no value was). Then come the operations that look at the value, the operation
-//! that replaced it and left the next value, and so on. In a linearization, a chain is a contiguous block, in this
-//! order:
+//! Every value is written by one operation, its *writer*. Some changes report the value that they
+//! replaced, and each value is reported by at most one of them. So values form **chains**. A chain
+//! begins with the initial value or with a writer that does not depend on another value (a blind
+//! write, or an insertion where no value was). Then come the operations that look at the value, the
+//! operation that replaced it and left the next value, and so on. In a linearization, each chain is
+//! a contiguous block in this order. The monitor checks three conditions:
 //!
-//! 1. If two operations replaced the same value, if a value was seen that was never written, or if there is a cycle of
-//!    replacements, the history is not linearizable.
-//! 2. Along a chain, no operation may have returned before the call of one that comes earlier in it (the operations
-//!    that look at one value come in any order).
-//! 3. Chains are ordered by the [zone test](super::zones).
+//! 1. No two operations replaced the same value, every value that was seen is the initial one or was written, and
+//!    replacements do not form a cycle.
+//! 2. Along a chain, no operation returned before the call of an earlier operation of the chain (the operations that
+//!    look at one value come in any order).
+//! 3. The [zone test](super::zones) finds an order of the chains.
 //!
-//! Conversely, chains that satisfy 2, in the order of 3, are a linearization: no operation returned before the call of
-//! an earlier one, by 2 within a chain and by 3 between chains.
+//! A history that violates one of these conditions is not linearizable. Conversely, chains that
+//! satisfy conditions 1 and 2, in the order of condition 3, are a linearization: no operation
+//! returned before the call of an earlier one, by condition 2 within a chain and by condition 3
+//! between chains.
 //!
 //! # Operations that never returned
-//! A change that never returned took effect, with no limit on its return, if its value was seen by an operation that
-//! returned, or by another never-returning change that took effect in this sense. All others are left out. (Removing
-//! these from a linearization leaves a linearization: an operation that directly follows them is a blind write, or
-//! there is none.) Removes leave no value to be seen; `map_key` describes what happens to them.
+//! A change that never returned took effect if its value was seen by an operation that returned, or
+//! by another never-returning change that took effect for the same reason. It may have taken effect
+//! at any time after its call. All other never-returning changes are left out. (Without them, a
+//! linearization is still a linearization: no operation saw their values, so the operation that
+//! directly follows them, if there is one, is a blind write.) Removes leave no value to be seen;
+//! `map_key` describes how removes that never returned are treated.
 //!
 //! # Complexity
 //! O(events + values) time; about 45 bytes for each operation.
@@ -47,34 +52,38 @@ impl Role {
 /// The old value that a change found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Old {
-    /// The change did not look at the old value: it is a blind write.
+    /// The change is a blind write: it did not look at the old value.
     Any,
     Value(ValueId),
-    /// No value was there.
+    /// The change found no value.
     Nothing,
-    /// Unknown, because it never returned.
+    /// The old value is unknown, because the change never returned.
     Unknown,
 }
 
 /// The kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
-    /// Always has a value, starting with the initial one: chains begin with the initial value or a blind write.
+    /// An object that always has a value. Chains begin with the initial value or with a blind
+    /// write.
     Register,
-    /// Is initially absent: chains begin where no value was, and end with a remove; one chain may last to the end.
+    /// A key that is initially absent. Chains begin with an insertion that found no value, and end
+    /// with a remove; one chain may last to the end of the history.
     Key,
 }
 
 /// The operations on one value.
 #[derive(Clone, Copy, Debug)]
 struct Value {
-    /// The operation that wrote it.
+    /// The operation that wrote the value.
     writer: u32,
-    /// The operation that replaced it.
+    /// The operation that replaced the value.
     next: u32,
-    /// The zone of the operations that looked at it and returned.
+    /// The zone of the operations that looked at the value and returned: the earliest of their
+    /// returns and the latest of their calls.
     looks: Zone,
-    /// The number of these operations; later, the place of the next of them in the witness.
+    /// Initially, the number of operations that looked at the value and returned. Later, the index
+    /// in the witness at which the next of these operations is placed.
     count: u32,
 }
 
@@ -114,15 +123,18 @@ struct Chains<'a, F> {
     object: Object,
     role: F,
     values: Vec<Value>,
-    /// The operations that looked and found the key absent: each is a block of its own.
+    /// The operations that looked and found the key absent. For the zone test, each counts as a
+    /// chain of its own.
     absent: Vec<u32>,
     /// The number of changes that are not left out.
     changes: usize,
-    /// The remove with the earliest call among those that never returned and found an unknown value.
+    /// Among the removes that never returned and removed an unknown value, the one that was called
+    /// first.
     remove: u32,
-    /// The removes that never returned and found known values, in the order of their calls.
+    /// The removes that never returned and whose old value is known, in the order of their calls.
     removes: Vec<u32>,
-    /// The values whose writers never returned and are left out, each with its writer; sorted.
+    /// The values of the writers that never returned and are left out, sorted by value, each with
+    /// its writer.
     left_out: Vec<(ValueId, u32)>,
 }
 
@@ -135,8 +147,8 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         let order = arrange(&zones, self.input.events, initial).map_err(|[first, second]| {
             let ends = |block: u32| {
                 let Zone { first_return, last_call } = zones[block as usize];
-                // The block of the initial value began before the history, so its first return is not part of the
-                // conflict.
+                // The block of the initial value began before the history. So its last call may be
+                // part of the conflict, but its first return is not.
                 [first_return, last_call].into_iter().filter(move |end| initial != Some(block) || *end == last_call)
             };
             let ends = ends(first).chain(ends(second)).filter(|&end| end != NEVER);
@@ -160,7 +172,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         &mut self.values[value.index()]
     }
 
-    /// Returns the operation that calls or returns at this position.
+    /// Returns the operation that is called or returns at this position.
     fn at(&self, position: u32) -> u32 {
         let found = self.input.spans.iter().position(|span| span.call == position || span.ret == position);
         u32::try_from(found.expect("a zone ends at the position of an event"))
@@ -173,13 +185,13 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         let mut pending = Vec::new();
         for (op, span) in (0..).zip(&self.input.spans) {
             let Some(role) = (self.role)(span) else {
-                return Err(Stop::Refused("it has operations that the algorithm does not support"));
+                return Err(Stop::Refused("the algorithm does not support some of the operations"));
             };
             if let Role::Change { new, .. } = role {
                 if let Some(new) = new {
                     let repeated = self.value(new).writer != NONE || self.input.initial == Some(new);
                     if repeated {
-                        return Err(Stop::Refused("a value is written twice"));
+                        return Err(Stop::Refused("the same value is written twice"));
                     }
                     self.value(new).writer = op;
                 }
@@ -191,8 +203,8 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         if pending.is_empty() { Ok(()) } else { self.leave_out_unseen(&pending) }
     }
 
-    /// Leaves out the never-returning operations, `pending` in the order of their calls, that need not have taken
-    /// effect.
+    /// Leaves out the never-returning operations that need not have taken effect. `pending` holds all never-returning
+    /// changes, in the order of their calls.
     fn leave_out_unseen(&mut self, pending: &[u32]) -> Checked<()> {
         // For each value, whether an operation that took effect saw it.
         let mut seen = vec![false; self.values.len()];
@@ -225,7 +237,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         };
         if self.values.iter().any(unknown) {
             return Err(Stop::Refused(
-                "an operation that never returned replaced an unknown value with one that was read",
+                "an operation that never returned wrote a value that was read, but the value that it replaced is unknown",
             ));
         }
         Ok(())
@@ -275,16 +287,17 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         self.link_removes()
     }
 
-    /// Ends chains with removes that never returned and found known values. This only helps: a remove that took no
-    /// effect can take effect at the end of the history.
+    /// Adds removes that never returned to the ends of chains, if the values that they removed are
+    /// known. This loses no linearization: a remove that took no effect can take effect at the end
+    /// of the history.
     fn link_removes(&mut self) -> Checked<()> {
         for op in std::mem::take(&mut self.removes) {
             let Role::Change { old: Old::Value(old), .. } = self.role_of(op) else { continue };
             if self.value(old).writer == NONE {
                 let left_out = self.left_out.binary_search_by_key(&old, |&(value, _)| value);
                 match left_out.map(|index| self.role_of(self.left_out[index].1)) {
-                    // Either no operation wrote the value, so the remove had no effect, or it ended a chain none of
-                    // which returned.
+                    // Either no operation wrote the value, so the remove took no effect, or the remove ended a chain in
+                    // which no operation returned.
                     Err(_) | Ok(Role::Change { old: Old::Nothing, .. }) => continue,
                     Ok(_) => {
                         return Err(Stop::Refused(
@@ -298,7 +311,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
                 continue;
             }
             if self.remove != NONE {
-                return Err(Stop::Refused("some removes that never returned have known results, and others do not"));
+                return Err(Stop::Refused("the results of some, but not all, removes that never returned are known"));
             }
             self.value(old).next = op;
             self.changes += 1;
@@ -314,8 +327,8 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         matches!(self.role_of(writer), Role::Change { old: Old::Any | Old::Nothing, .. })
     }
 
-    /// Checks each chain. Returns the zones of the chains, by the value that they begin with, and then those of
-    /// `absent`.
+    /// Checks each chain. Returns the zones of the chains, indexed by their first values, followed
+    /// by the zones of the operations in `absent`.
     fn walk_all(&mut self) -> Checked<Vec<Zone>> {
         let mut zones = vec![Zone::EMPTY; self.values.len()];
         // The number of changes in chains; changes in cycles are not in any chain.
@@ -339,11 +352,12 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         }
         if self.remove != NONE {
             if several {
-                return Err(Stop::Refused("removes that never returned may have removed one of several values"));
+                return Err(Stop::Refused("several values may have been removed by operations that never returned"));
             }
             if let Some((head, last)) = unended {
-                // The remove may as well have been the earliest one; and if none took effect, it can take effect at the
-                // end.
+                // If several removes found an unknown value, it does not matter which of them took
+                // effect, so choose the one that was called first. If none of them took effect,
+                // this remove can take effect at the end.
                 self.values[last as usize].next = self.remove;
                 zones[head as usize] = self.walk(head, &mut walked)?.0;
             }
@@ -355,10 +369,12 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         Ok(zones)
     }
 
-    /// Checks the order along a chain. Returns its zone, and its last value if that was not removed.
+    /// Checks the order along a chain. Returns the zone of the chain, and its last value if no
+    /// operation removed this value.
     fn walk(&self, head: u32, walked: &mut usize) -> Checked<(Zone, Option<u32>)> {
         let mut zone = Zone::EMPTY;
-        // Whether any operation came before, so that the last call is meaningful.
+        // Whether any operation has been added to `zone`. Until then, the last call of the zone has
+        // no meaning.
         let mut begun = false;
         let mut value = head;
         let mut op = self.values[head as usize].writer;
@@ -391,7 +407,8 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         }
     }
 
-    /// Returns operations that replaced each other's values in a cycle, given that some value belongs to no chain.
+    /// Returns operations that replaced each other's values in a cycle. The caller must know that
+    /// some value belongs to no chain.
     fn cycle(&self) -> Vec<u32> {
         let mut met = vec![false; self.values.len()];
         for head in (0..self.input.values).filter(|&value| self.is_head(value)) {
@@ -409,7 +426,8 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         let unreached = (0..self.input.values)
             .find(|&value| !met[value as usize] && self.values[value as usize].writer != NONE)
             .expect("a cycle contains a value that is not on any chain");
-        // Going backward from there, the first value met twice is on the cycle.
+        // Starting at `unreached`, go from each value to the value that it replaced. The first
+        // value that is met twice is on the cycle.
         let mut operations = Vec::new();
         let mut value = unreached;
         while !met[value as usize] {
@@ -418,15 +436,15 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
             operations.push(writer);
             match self.role_of(writer) {
                 Role::Change { old: Old::Value(old), .. } => value = old.0,
-                _ => unreachable!("no chain begins here"),
+                _ => unreachable!("a value outside all chains does not begin a chain"),
             }
         }
         let start = operations.iter().position(|&op| op == self.values[value as usize].writer);
         operations.split_off(start.expect("the value has already been visited"))
     }
 
-    /// Returns the linearization that executes these blocks in the order of `blocks`: chains, and single operations that
-    /// found no value.
+    /// Returns the linearization in which the blocks are in the order of `blocks`. Each block is a
+    /// chain, or a single operation that found no value.
     fn witness(&mut self, blocks: &[u32]) -> Vec<u32> {
         let values = self.input.values;
         let mut order = Vec::with_capacity(self.input.spans.len());
@@ -468,8 +486,9 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         order
     }
 
-    /// Returns the operations, the writers of the values that they saw and, for those that never returned, the
-    /// operations that show that they took effect.
+    /// Returns the given operations and two kinds of further operations: those that show that a
+    /// given operation took effect although it never returned, and the writers of the values that
+    /// all these operations saw.
     fn complete(&self, mut operations: Vec<u32>) -> Vec<u32> {
         self.add_those_who_show_it(&mut operations);
         for index in 0..operations.len() {
@@ -484,14 +503,14 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         operations
     }
 
-    /// An operation that never returned took effect because its value was seen, by an operation that returned or by one
-    /// that took effect for the same reason: adds all these operations.
+    /// Adds, for each operation that never returned, the operations that show that it took effect: an operation that
+    /// saw its value and either returned or, for the same reason, took effect itself.
     fn add_those_who_show_it(&self, operations: &mut Vec<u32>) {
         let pending = |op: u32| self.span(op).ret == NEVER;
         if !operations.iter().any(|&op| pending(op)) {
             return;
         }
-        // For each value, an operation that saw it, if possible one that returned.
+        // For each value, an operation that saw it, preferably one that returned.
         let mut seen_by = vec![NONE; self.values.len()];
         for (op, span) in (0..).zip(&self.input.spans) {
             let value = match (self.role)(span) {

@@ -4,33 +4,36 @@
 //! together, and each value has at most one add, one remove and some *looks*: operations that return the value and
 //! leave it in the container, such as a peek.
 //!
-//! **Gaps.** Gap `g` is the time just after event `g`; after the last event there is one more, `Container::end`. An
-//! operation takes effect in one of the gaps `call..return`. Several operations may take effect in the same gap, in any
-//! order.
+//! **Gaps.** Gap `g` is the time just after event `g`; after the gap of the last event there is one more gap,
+//! `Container::end`. An operation takes effect in one of the gaps `call..return`. Several operations may take effect in
+//! the same gap, in any order.
 //!
-//! **Tuning.** The add of a value precedes, and its remove follows, every other operation on it. So the add has taken
-//! effect when the first of the value's operations returns, and the remove cannot take effect before the last is
-//! called.
+//! **Tuning.** In any linearization, the add of a value precedes every other operation on it, and its remove follows
+//! them. So the add takes effect before the first of the value's operations returns, and the remove after the last of
+//! them is called: the *tuned* interval of the add is `add_call..first_return`, and that of the remove is
+//! `last_call..remove_return`.
 //!
-//! **Critical.** From that first return up to that last call the value is in the container, in every linearization.
+//! **Critical.** In each gap of `first_return..last_call` the value is in the container, in every linearization. It is
+//! *critical* in these gaps.
 //!
 //! **Cuts.** If no value is critical in gap `g`, any linearization can be rearranged to one in which the container is
-//! empty at `g`: all operations of a value can either take effect before `g` (last call at most `g`) or after it (first
-//! return after `g`). The former go first, at `min(point, g)`, the latter second, at `max(point, g)`. This is legal,
-//! because an order stays legal if all operations of a value are removed, and inside the two groups the order does not
-//! change. The same holds for several cuts at once. So an operation that found the container empty needs a gap of its
-//! own in which no value is critical, and that is all it needs.
+//! empty at `g`. For each value, either all operations can take effect at `g` or before it (if its last call is at most
+//! `g`), or all can take effect at `g` or after it (if its first return is after `g`). The operations of the first
+//! group move from their gap `p` to `min(p, g)`, those of the second group to `max(p, g)`, and in `g` the first group
+//! comes first. The new order is legal, because an order stays legal if all operations of a value are removed, and
+//! inside the two groups the order does not change. The same holds for several cuts at once. So an operation that found
+//! the container empty needs only one thing: a gap between its call and its return in which no value is critical.
 //!
 //! **Operations that never returned.** A look is left out. An add is left out if no operation that returned saw its
-//! value. A value that no operation removed is removed in the gap at the end. A remove of a known value that never
-//! returned is an interval that ends there too: it can only help, because its interval contains the gap at the end. Of
-//! several such removes, the interval of the one called first contains the others. For removes whose values are
-//! unknown, see [`complete`].
+//! value. A value that no operation removed is treated as removed in the gap at the end. If a remove of a known value
+//! never returned, its interval lasts from its call to the gap at the end: using this remove can only help, because its
+//! interval contains that gap. Among several such removes of a value, the one called first is used, because its
+//! interval contains those of the others. For removes whose values are unknown, see [`complete`].
 
 use super::{Answer, Input, NEVER, ValueId};
 use crate::spec::{Standard, Taken};
 
-/// A number that stands for no operation or no value.
+/// Marks a missing operation or value.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The role of an operation for a container.
@@ -41,21 +44,23 @@ pub(super) enum Role {
     Look(Taken<ValueId>),
 }
 
-/// A value, after tuning.
+/// A value, with the tuned intervals of its add and its remove.
 ///
-/// Once [collected](collect), `add_call < first_return` and `last_call < remove_return`.
+/// [`collect`] guarantees that `add_call < first_return` and `last_call < remove_return`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     /// The operation that adds the value; [`NONE`] if the value is left out.
     pub(super) add: u32,
-    /// The operation that removes the value; [`NONE`] if there is none.
+    /// The operation that removes the value; [`NONE`] if no operation removes it.
     pub(super) remove: u32,
     pub(super) add_call: u32,
-    /// The first return of any of its operations.
+    /// The earliest return among the operations on the value.
     pub(super) first_return: u32,
-    /// The last call of any of its operations; the end if it is not removed.
+    /// The latest call among the operations on the value; `Container::end` if no operation removes
+    /// the value.
     pub(super) last_call: u32,
-    /// The return of the remove; a position after the end of the history if the value is not removed.
+    /// The position of the return of the remove; a position after `Container::end` if no remove of
+    /// the value returned.
     pub(super) remove_return: u32,
 }
 
@@ -63,45 +68,47 @@ impl Value {
     const ABSENT: Self =
         Self { add: NONE, remove: NONE, add_call: 0, first_return: NEVER, last_call: 0, remove_return: NEVER };
 
-    /// Returns whether the value counts, that is, is not left out.
+    /// Returns `true` unless the value is left out.
     #[inline]
     pub(super) fn lives(&self) -> bool {
         self.add != NONE
     }
 
-    /// Returns whether there are gaps, `first_return..last_call`, in which the value is certainly in the container.
+    /// Returns whether the value is critical in some gap, that is, whether it is certainly in the
+    /// container there.
     #[inline]
     pub(super) fn is_critical(&self) -> bool {
         self.first_return < self.last_call
     }
 }
 
-/// A value that was not removed by any operation that returned.
+/// A value that no completed operation removed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unremoved {
     pub(super) value: u32,
-    /// The position of the last call among its operations, except for a remove.
+    /// The position of the latest call among the operations on the value, not counting removes.
     last_call: u32,
 }
 
-/// The operations of a container, by value.
+/// The operations of a container, grouped by value.
 #[derive(Clone, Debug)]
 pub(super) struct Container {
     /// The gap after all events.
     pub(super) end: u32,
-    /// The values, by [`ValueId`].
+    /// The values, indexed by [`ValueId`].
     pub(super) values: Vec<Value>,
     /// The number of values that are not left out.
     pub(super) live: usize,
-    /// For each value, where its looks start in `looks`. Empty if there are no looks.
+    /// For each value, the index in `looks` where its looks start. Empty if there are no looks.
     look_starts: Vec<u32>,
     /// The looks that returned a value, ordered by value and then by call.
     looks: Vec<u32>,
-    /// The removes and looks that found nothing, in the order of their calls.
+    /// The removes and looks that found the container empty, in the order of their calls.
     pub(super) empties: Vec<u32>,
     /// The never-returning removes whose values are unknown, in the order of their calls.
     pub(super) pending: Vec<u32>,
-    /// The unremoved values in the order of their first returns; listed only if there are `pending` removes.
+    /// The values that no completed operation removed, in the order of their first returns. Empty
+    /// if there are no `pending` removes.
     pub(super) unremoved: Vec<Unremoved>,
 }
 
@@ -119,13 +126,13 @@ impl Container {
         !self.looks.is_empty()
     }
 
-    /// Returns the values that are not left out, with their numbers.
+    /// Returns the values that are not left out, each with its number.
     pub(super) fn living(&self) -> impl Iterator<Item = (u32, &Value)> + Clone {
         (0..).zip(&self.values).filter(|(_, value)| value.lives())
     }
 
-    /// Adds the operations that determine the intervals of `value`: its add and remove, the look that returned first
-    /// and the look that was called last. Without its other looks, the value is tuned to the same intervals.
+    /// Adds to `conflict` the operations that determine the tuned intervals of `value`: its add and remove, the look
+    /// that returned first and the look that was called last. The other looks do not change these intervals.
     pub(super) fn name(&self, input: &Input, value: u32, conflict: &mut Vec<u32>) {
         let Value { add, remove, .. } = self.values[value as usize];
         let looks = self.looks(value as usize);
@@ -134,7 +141,8 @@ impl Container {
         conflict.extend(named.into_iter().flatten().filter(|op| *op != NONE));
     }
 
-    /// Returns the conflict of these values and operations.
+    /// Returns a rejection. Its conflict consists of the given operations and of the operations
+    /// that determine the tuned intervals of the given values.
     pub(super) fn conflict(&self, input: &Input, values: &[u32], operations: &[u32]) -> Answer {
         let mut conflict = operations.to_vec();
         for &value in values {
@@ -143,9 +151,10 @@ impl Container {
         Answer::Rejected(in_order(conflict))
     }
 
-    /// Returns, for each gap, the first gap from it on in which no value is critical.
+    /// Returns, for each gap, the first gap at or after it in which no value is critical.
     pub(super) fn free_gaps(&self) -> Vec<u32> {
-        // The vector holds first the change of depth at each gap, then the depth, then the result.
+        // The vector is reused. For each gap, it first holds by how much the number of critical
+        // values changes there, then this number, and finally the result.
         let mut gaps = vec![0u32; self.end as usize + 1];
         for value in self.values.iter().filter(|value| value.lives() && value.is_critical()) {
             gaps[value.first_return as usize] = gaps[value.first_return as usize].wrapping_add(1);
@@ -166,8 +175,9 @@ impl Container {
         gaps
     }
 
-    /// Returns as few values of `among` as possible such that in each of the gaps `from..until` at least one of them is
-    /// critical. Returns `None` if in some gap none is.
+    /// Returns as few values as possible that cover the gaps `from..until`: in each of these gaps,
+    /// at least one of the returned values is critical. Considers only values for which `among`
+    /// returns `true`. Returns `None` if these values leave a gap uncovered.
     pub(super) fn cover(&self, from: u32, until: u32, among: impl Fn(u32) -> bool) -> Option<Vec<u32>> {
         let mut starts = vec![NONE; until as usize];
         for (number, value) in self.living() {
@@ -193,16 +203,16 @@ impl Container {
         Some(chain)
     }
 
-    /// Returns the conflict of an operation that found nothing although, in each gap from its call to its return, some
-    /// value is critical.
+    /// Returns the rejection for an operation that found the container empty although some value is
+    /// critical in each gap from the call of this operation to its return.
     pub(super) fn not_empty(&self, input: &Input, operation: u32) -> Answer {
         let span = input.spans[operation as usize];
         let chain = self.cover(span.call, span.ret, |_| true).unwrap_or_default();
-        debug_assert!(!chain.is_empty(), "there is a gap in which no value is critical");
+        debug_assert!(!chain.is_empty(), "every gap has a critical value");
         self.conflict(input, &chain, &[operation])
     }
 
-    /// Gives an unremoved value the remove `pending`, which never returned.
+    /// Assigns the remove `pending`, which never returned, to an unremoved value.
     fn assign(&mut self, input: &Input, unremoved: Unremoved, pending: u32) {
         let value = &mut self.values[unremoved.value as usize];
         value.remove = pending;
@@ -213,14 +223,15 @@ impl Container {
 /// Sorts the operations by value, and tunes the values.
 ///
 /// # Errors
-/// Returns the answer if it is already known: refused if a value is added twice or an operation does not belong to this
-/// kind of container; rejected if the operations of one value contradict each other.
+/// Returns the answer of the monitor if it is already known: refused if a value is added twice or
+/// an operation does not belong to this kind of container; rejected if the operations of one value
+/// contradict each other.
 ///
 /// # Complexity
 /// O(n) for n operations and values.
 pub(super) fn collect(input: &Input, role: impl Fn(&Standard<ValueId>) -> Option<Role>) -> Result<Container, Answer> {
     if input.events >= NEVER - 1 {
-        return Err(Answer::Refused("it has too many events"));
+        return Err(Answer::Refused("there are too many events"));
     }
     let mut values = vec![Value::ABSENT; input.values as usize];
     let (mut empties, mut pending, mut looks) = (Vec::new(), Vec::new(), 0usize);
@@ -228,12 +239,12 @@ pub(super) fn collect(input: &Input, role: impl Fn(&Standard<ValueId>) -> Option
     let mut twice: Option<(u32, [u32; 2])> = None;
     for (op, span) in (0u32..).zip(&input.spans) {
         let returned = span.ret != NEVER;
-        let role = role(&span.what).ok_or(Answer::Refused("it has operations that the algorithm does not support"))?;
+        let role = role(&span.what).ok_or(Answer::Refused("the algorithm does not support some of the operations"))?;
         match role {
             Role::Add(id) => {
                 let value = &mut values[id.index()];
                 if value.lives() {
-                    return Err(Answer::Refused("a value is added twice"));
+                    return Err(Answer::Refused("the same value is added twice"));
                 }
                 value.add = op;
                 value.add_call = span.call;
@@ -242,7 +253,7 @@ pub(super) fn collect(input: &Input, role: impl Fn(&Standard<ValueId>) -> Option
             }
             Role::Remove(Taken::Value(id)) => {
                 let value = &mut values[id.index()];
-                // `remove_return` is `NEVER` as long as no remove that returned is known.
+                // `remove_return` is `NEVER` until a remove that returned is found.
                 if returned {
                     if value.remove_return != NEVER {
                         twice.get_or_insert((id.0, [value.remove, op]));
@@ -263,7 +274,7 @@ pub(super) fn collect(input: &Input, role: impl Fn(&Standard<ValueId>) -> Option
             }
             Role::Remove(Taken::Nothing) | Role::Look(Taken::Nothing) if returned => empties.push(op),
             Role::Remove(Taken::Unknown) | Role::Look(Taken::Unknown) if returned => {
-                return Err(Answer::Refused("an operation returned, but its result is not known"));
+                return Err(Answer::Refused("some operations returned an unknown result"));
             }
             Role::Remove(Taken::Unknown) => pending.push(op),
             Role::Remove(Taken::Nothing) | Role::Look(_) => {}
@@ -290,7 +301,7 @@ pub(super) fn collect(input: &Input, role: impl Fn(&Standard<ValueId>) -> Option
     Ok(container)
 }
 
-/// Returns each operation once, in the order of calls.
+/// Returns the operations without duplicates, in the order of their calls.
 fn in_order(mut operations: Vec<u32>) -> Vec<u32> {
     operations.sort_unstable();
     operations.dedup();
@@ -333,8 +344,8 @@ impl Container {
         Ok(())
     }
 
-    /// Returns the conflict of one value whose operations contradict each other: it is seen but never added, seen
-    /// before it is added, or seen after it is removed.
+    /// Returns the conflict of one value whose operations contradict each other: the value is seen
+    /// but never added, seen before it is added, or seen after it is removed.
     fn contradiction(
         &self,
         input: &Input,
@@ -357,8 +368,9 @@ impl Container {
             let first = seen.find(|op| input.spans[*op as usize].ret == first_return);
             [Some(add), first].into_iter().flatten().collect()
         } else {
-            debug_assert!(remove_return < last_call, "a single value cannot violate anything else");
-            // Include the add: without it, the remove alone would be rejected, but for another reason.
+            debug_assert!(remove_return < last_call, "no other contradiction is possible for one value");
+            // Include the add: without it, the remove would be rejected for another reason, because its value was never
+            // added.
             let last = seen.find(|op| input.spans[*op as usize].call == last_call);
             [Some(add), Some(remove), last].into_iter().flatten().collect()
         };
@@ -390,24 +402,29 @@ impl Container {
     }
 }
 
-/// The maximum amount of work to try every choice: the number of choices times the number of operations.
+/// If the values of some removes are unknown, all choices of these values are tried only if the
+/// number of choices times the number of operations is at most this number.
 const MOST_WORK: usize = 1 << 21;
 
 /// Judges a container with removes whose values are unknown, by choosing the values that they took.
 ///
-/// Each of these removes took a value that no other operation removed, or nothing at all. A value that is removed by
-/// one of them, rather than at the end, has a longer interval for its remove, so as many of them are used as possible.
-/// Which remove took which value depends on the type:
-/// - `pair_in_order`: in the order of their calls, they took the values in the order of first returns. For a queue
-///   without looks and for a bag, this loses no linearization (the arguments are with those monitors), unless such a
-///   value has a known remove of its own that never returned, with a call in between.
+/// Each of these removes took a value that no other operation removed, or did not take effect. A
+/// value that is not assigned to one of these removes counts as removed in the gap at the end; a
+/// value that is assigned to one can also be removed earlier. So as many of these removes as
+/// possible are assigned to values. Which remove takes which value depends on the type:
+/// - With `pair_in_order`, the removes in the order of their calls take the values in the order of
+///   their first returns. For a queue without looks and for a bag, this loses no linearization (the
+///   modules of these monitors explain why). The exception is a value with a never-returning remove
+///   of its own, which may be called between the other removes: if there is such a value, all
+///   choices are tried.
 /// - Otherwise all choices are tried, if they are few.
 ///
-/// A conflict that depends on the choice contains all unremoved values and all pending removes: restricted to these,
-/// the choices are the same.
+/// A conflict that depends on the choice contains the operations of all unremoved values and all pending removes, so
+/// that the history of the conflict leaves the same choices as the whole history.
 ///
 /// # Complexity
-/// The complexity of `decide` with one choice; with all choices, at most [`MOST_WORK`] operations are looked at.
+/// If there is only one choice, the complexity of `decide`. If all choices are tried, `decide`
+/// judges at most [`MOST_WORK`] operations in total.
 pub(super) fn complete(
     input: &Input,
     mut container: Container,
@@ -447,7 +464,7 @@ pub(super) fn complete(
         (0..less).try_fold(1usize, |choices, used| choices.checked_mul(more - used))
     };
     if choices.and_then(|choices| choices.checked_mul(input.spans.len())).is_none_or(|work| work > MOST_WORK) {
-        return Answer::Refused("there are too many possible results of the removes that never returned");
+        return Answer::Refused("there are too many ways to choose results for the removes that never returned");
     }
     let mut choice = Choice { input, pending, used: vec![false; unremoved.len()], unremoved, conflicts: Vec::new() };
     match choice.try_all(&container, 0, &decide) {
@@ -457,7 +474,8 @@ pub(super) fn complete(
 }
 
 impl Container {
-    /// Returns these conflicts, with the operations that the choices depend on.
+    /// Returns a rejection. Its conflict consists of the given conflicts and of the operations on
+    /// which the choices depend.
     fn with_choice(&self, input: &Input, conflicts: &[Vec<u32>]) -> Answer {
         let mut conflict = conflicts.concat();
         conflict.extend(&self.pending);
@@ -468,12 +486,12 @@ impl Container {
     }
 }
 
-/// All assignments of unremoved values to pending removes.
+/// Tries all assignments of unremoved values to pending removes.
 struct Choice<'a> {
     input: &'a Input,
     pending: Vec<u32>,
     unremoved: Vec<Unremoved>,
-    /// For each place in `unremoved`, whether a pending remove took the value.
+    /// For each index in `unremoved`, whether a pending remove took the value.
     used: Vec<bool>,
     /// For each choice that was tried so far, the conflict that rejects it.
     conflicts: Vec<Vec<u32>>,
@@ -493,7 +511,9 @@ impl Choice<'_> {
             };
             if self.used.iter().filter(|used| **used).count() < self.pending.len() && (0..self.used.len()).any(is_left)
             {
-                return None; // A pending remove and a value are left over: another choice is better.
+                // A pending remove took no value, although a value is left. Skip this choice,
+                // because another choice assigns the value to this remove.
+                return None;
             }
             return match decide(container) {
                 Answer::Rejected(conflict) => {

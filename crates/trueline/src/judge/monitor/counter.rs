@@ -1,27 +1,33 @@
-//! A counter that is incremented and read. The monitor increments lazily, earliest deadline first.
+//! Judges a counter that is incremented and read. The monitor increments lazily, earliest deadline
+//! first: the *deadline* of an increment is its return.
 //!
-//! An increment is delayed until one returns, or until a read returns that saw a number that has not been reached yet;
-//! then the increments that return first take effect. A read is satisfied as soon as its number is reached while the
-//! read is open.
+//! Increments are delayed until one of them returns, or until a read returns although the number
+//! that it saw has not been reached. At that moment, among the open increments, those that return
+//! first take effect. A read is satisfied as soon as its number is reached while the read is open.
 //!
-//! *Why this is enough.* At the same event, the lazy run has made no more increments than any linearization; and by
-//! exchanging equal increments, all of which are open, it has made only increments that the linearization made. So it
+//! *Why this is enough.* Compare the lazy run with any linearization, at the same event. The lazy run has made no more
+//! increments than the linearization. Increments that are open can be exchanged for each other, because they are all
+//! alike; after such exchanges, the lazy run has made only increments that the linearization made too. So the lazy run
 //! can catch up at any time, and passes through the same numbers on its way. If the lazy run is too late for a read
 //! (the number has been passed) or too early (no increment is open), the linearization cannot satisfy the read either.
 //!
 //! # Conditions
-//! Only `Increment` and `Count`, from 0. Increments that never returned are optional, with no deadline.
+//! Only `Increment` and `Count`, starting from 0. Increments that never returned are optional, with no deadline.
 //!
 //! # Conflict
-//! One read, or two: one that saw a number that was reached too early or too late, and one that returned before it and
-//! forced the number up. The history of these reads *and of all increments* is not linearizable by itself.
+//! One read or two: a read `x` of a number that was reached too early or too late and, if needed, a
+//! read `y` that returned before `x` was called and that forced the count up. The history of these
+//! reads *and of all increments* is not linearizable by itself.
 //!
-//! *Why two are enough:* suppose that the number that `x` saw had been passed when `x` was called. If the increments
-//! that had returned by then do not exceed this number by themselves, some were made that had not returned, all of them
-//! on behalf of reads. Let `y` be the last such read. When `y` returned, the number was exactly what `y` saw, and all
-//! increments that were open and not made return after the call of `x`, because the earliest deadlines go first. So the
-//! increments made since then were called after `y` returned, and returned before the call of `x`. Together with the
-//! number that `y` saw, they exceed the number that `x` saw, whatever other increments were made.
+//! *Why two are enough:* suppose that the number that `x` saw had been passed when `x` was called.
+//! If so many increments had returned by then that they exceed this number by themselves, `x` is
+//! enough. Otherwise, the run had made increments that had not returned, each of them because a
+//! returning read needed it. Let `y` be the last such read. When `y` returned, the count was
+//! exactly the number that `y` saw. The increments that were open at that moment and not made
+//! return after the call of `x`, because the run makes the increments with the earliest deadlines
+//! first. So the increments that were made after `y` returned were also called after `y` returned,
+//! and they returned before the call of `x`. Together with the number that `y` saw, they exceed the
+//! number that `x` saw, whatever other increments were made.
 //!
 //! # Complexity
 //! O(n log k) for k open operations.
@@ -34,7 +40,8 @@ use super::{Answer, Input, NEVER};
 use crate::spec::Standard;
 
 pub(crate) fn judge(input: &Input) -> Answer {
-    // For each position, an operation times 2, plus 1 if it returns there.
+    // For each position, the event there: `2 * op` for the call of operation `op`, `2 * op + 1` for
+    // its return, and [`NONE`] if no operation is called or returns there.
     let mut at = vec![NONE; input.events as usize];
     for (op, span) in (0..).zip(&input.spans) {
         match span.what {
@@ -42,7 +49,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
             Standard::Count(_) if span.ret == NEVER => continue,
             Standard::Count(number) if number < 0 => return Answer::Rejected(vec![op]),
             Standard::Count(_) => {}
-            _ => return Answer::Refused("it has operations that the algorithm does not support"),
+            _ => return Answer::Refused("the algorithm does not support some of the operations"),
         }
         at[span.call as usize] = op << 1;
         if span.ret != NEVER {
@@ -89,11 +96,12 @@ pub(crate) fn judge(input: &Input) -> Answer {
 
 struct Run {
     count: i64,
-    /// Increments that have not taken effect and will return; the first to return is on top.
+    /// The open increments that have not taken effect and will return. The first one to return is
+    /// on top.
     open: BinaryHeap<Reverse<(u32, u32)>>,
-    /// Increments that have not taken effect and never return.
+    /// The open increments that have not taken effect and never return.
     never: Vec<u32>,
-    /// Open reads of numbers above `count`; the least number is on top.
+    /// Open reads that saw a number above `count`; the smallest number is on top.
     want: BinaryHeap<Reverse<(i64, u32)>>,
     done: Vec<bool>,
     order: Vec<u32>,
@@ -118,11 +126,12 @@ impl Run {
     }
 }
 
-/// Returns the conflict of the read `late`, which saw `number`, although it had been passed when `late` was called.
+/// Returns the conflict of the read `late`, which saw `number` although the count had passed that number when `late`
+/// was called.
 fn too_late(input: &Input, late: u32, number: i64) -> Vec<u32> {
     let now = input.spans[late as usize].call;
-    // Going backward from the latest event before the call, count the increments that were called and have returned
-    // since.
+    // Go backward from the call of `late`. `behind` is the number of increments that were called
+    // after the current event and returned before the call of `late`.
     let mut at = vec![NONE; now as usize];
     for (op, span) in (0..).zip(&input.spans).take_while(|(_, span)| span.call < now) {
         match span.what {

@@ -1,21 +1,26 @@
-//! A register with read-modify-write operations: swaps, successful compare-and-swaps, reads and blind writes.
+//! Judges a register with read-modify-write operations: swaps, successful compare-and-swaps, reads
+//! and blind writes.
 //!
-//! An exchange that saw `a` must come directly after all operations that saw `a`. So the values form chains (see
-//! `chains`) that begin with a blind write or the initial value. A failed compare-and-swap that returns the value it
-//! saw is a read.
+//! An exchange that saw `a` must come directly after all operations that saw `a`. So the values
+//! form [chains](super::chains) that begin with a blind write or the initial value. A failed
+//! compare-and-swap that returns the value it saw is a read.
 //!
 //! # Conditions
-//! Only reads, writes and exchanges; each value is written once; the initial value is known and never written. (An
-//! exchange that leaves the value it saw is a read.) A write or exchange that never returned is [left
-//! out](super::chains) if no operation saw its value. If one did, the value that the exchange saw must be known. A
-//! compare-and-swap that never returned counts as an exchange that saw the expected value: if it failed, it only read.
+//! Only reads, writes and exchanges; each value is written once; the initial value is known and
+//! never written. (An exchange that writes back the value it saw counts as a read.) A write or
+//! exchange that never returned is [left out](super::chains) if no operation saw its value. If an
+//! operation saw its value, the value that the exchange saw must be known. A compare-and-swap that
+//! never returned counts as an exchange that saw the expected value: if the compare-and-swap
+//! failed, it was only a read, which can be left out.
 //!
 //! # Conflict
-//! A few operations: one that saw a value that was never written; two exchanges that saw the same value; two operations
-//! of a chain in the wrong order; or the ends of the zones of two chains. The conflict also includes the writers of the
-//! values that these operations saw and, for operations that never returned, the operations that show that they took
-//! effect. Only a cycle of exchanges is included as a whole. The history of these operations *and of all earlier
-//! writers of their chains* is not linearizable by itself.
+//! A few operations: one that saw a value that was never written; two exchanges that saw the same
+//! value; two operations of a chain in the wrong order; or the operations at the ends of the
+//! [zones](super::zones) of two chains. The conflict also includes the writers of the values that
+//! these operations saw and, for operations that never returned, the operations that show that they
+//! took effect. If exchanges form a cycle, the conflict is the whole cycle, however long it is. The
+//! history of these operations *and of all earlier writers of their chains* is not linearizable by
+//! itself.
 //!
 //! # Complexity
 //! O(events).

@@ -1,4 +1,4 @@
-//! Selects the monitor for given operations.
+//! Selects the monitor that judges the given operations.
 
 use super::{
     Answer, Input, NEVER, Span, ValueId, bag, counter, exchange, fetch_increment, flip, lock, lockstep, map_key,
@@ -26,7 +26,7 @@ pub(in crate::judge) enum Family {
 /// A set of families.
 pub(super) type Families = u16;
 
-/// The initial state of the object, apart from a value.
+/// The initial state of the object, without the initial value, which is in `Input::initial`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::judge) struct Start {
     pub(super) permits: u64,
@@ -55,7 +55,7 @@ impl Family {
         1 << self as Families
     }
 
-    /// Returns the families that have such an operation.
+    /// Returns the families of objects that support an operation.
     pub(super) fn of<V>(what: &Standard<V>) -> Families {
         match what {
             Standard::Read(_) | Standard::Write(_) | Standard::Exchange { .. } => Self::Register.bit(),
@@ -82,13 +82,15 @@ impl Family {
     }
 }
 
-/// A monitor, by name.
+/// The name of a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::judge) struct Monitor(pub(in crate::judge) &'static str);
 
-/// Judges by the monitor for these operations, or by the next one if it refuses.
+/// Judges a part with the monitor of a family. If the monitor for queues with distinct values
+/// refuses the part, `lockstep` judges it.
 ///
-/// Monitors that search call `go_on` regularly; if it returns `false`, there is no answer.
+/// A monitor that performs a search calls `go_on` regularly, and returns no answer if `go_on`
+/// returns `false`.
 pub(in crate::judge) fn judge(
     family: Family,
     start: Start,
@@ -121,9 +123,10 @@ pub(in crate::judge) fn judge(
     (Monitor(name), Some(answer))
 }
 
-/// Returns the operations on a key of a map as those of a register, which initially holds nothing, if changes that
-/// returned do not report what they found. (Changes that never returned do not report anything either, but if all that
-/// returned do, the key need not be treated as a register.)
+/// Converts the operations on one key of a map to operations on a register, whose initial value
+/// stands for the absent key. Returns `None` if the conversion is not needed, because all changes
+/// that returned report what they found. (Changes that never returned report nothing, but they do
+/// not matter here.)
 fn as_register(input: &Input) -> Option<Input> {
     let tells_nothing = |span: &Span| span.ret != NEVER && matches!(span.what, Standard::Replace { old: None, .. });
     if !input.spans.iter().any(tells_nothing) {

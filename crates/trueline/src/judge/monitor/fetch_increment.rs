@@ -1,22 +1,26 @@
-//! A counter whose increments return the previous value.
+//! Judges a counter whose increments return the previous value.
 //!
-//! The increment that returned `x` belongs in slot `x`, so the results determine the order. Each slot up to the last
-//! one that a returned operation depends on must be filled by one increment. A read that saw `x` comes directly before
-//! slot `x`, after all earlier slots. It only remains to check that no operation returned before the call of one that
-//! comes earlier.
+//! The results determine the order of the increments: the increment that returned `x` belongs in
+//! slot `x`. Each slot must be filled by one increment, up to the last slot that a completed
+//! operation depends on. A read that saw `x` comes directly before slot `x`, after all earlier
+//! slots. It only remains to check that no operation returned before the call of an operation that
+//! comes earlier in this order.
 //!
-//! A slot that no returned increment fills is filled by one that never returned and whose result is unknown: by the one
-//! that was called first, because these increments differ only in their calls. The remaining ones are left out.
+//! A slot that no returned increment fills is filled by an increment that never returned and whose
+//! result is unknown. Such increments differ only in their calls, so the one that was called first
+//! is used first. Increments that fill no slot are left out.
 //!
 //! # Conditions
-//! Only `FetchIncrement` and `Count`, from 0. The results of increments that never returned must be known for all of
-//! them (in a history that was cut off: each may fill its slot, and the one called first is the best choice) or for
-//! none.
+//! Only `FetchIncrement` and `Count`, starting from 0. The results of the increments that never
+//! returned must be known either for all these increments or for none of them. (They are known in a
+//! history that was cut off. Then each increment may fill the slot of its result, and among several
+//! with the same result, the one called first is the best choice.)
 //!
 //! # Conflict
-//! One operation whose result needs more increments than there are; two increments that returned the same value; or two
-//! operations of which the one that comes later in the order returned before the other was called. The history of these
-//! operations *and of all increments* is not linearizable by itself.
+//! An operation whose result needs more increments than are available; two increments that returned
+//! the same value; or two operations in the wrong order: the operation that comes later in the
+//! order of the slots returned before the other one was called. The history of these operations
+//! *and of all increments* is not linearizable by itself.
 //!
 //! # Complexity
 //! O(n).
@@ -35,16 +39,17 @@ pub(crate) fn judge(input: &Input) -> Answer {
 /// The operations that belong to one value of the counter.
 #[derive(Clone, Copy)]
 struct Slot {
-    /// The increment that returned this value.
+    /// The increment that fills the slot.
     increment: u32,
-    /// The zone of the reads that saw this value.
+    /// The zone (the first return and the last call) of the reads that saw the value of the slot.
     reads: Zone,
-    /// The number of these reads; later, the place of the next of them in the witness.
+    /// The number of reads that saw the value of the slot. Later, the index in the witness at which
+    /// the next of these reads is placed.
     count: u32,
 }
 
 struct Slots {
-    /// All slots that are needed, and one more.
+    /// All slots that must be filled, and one more slot for the reads of the highest value.
     slots: Vec<Slot>,
 }
 
@@ -52,7 +57,7 @@ impl Slots {
     fn fill(input: &Input) -> Result<Self, Answer> {
         let mut pending = Vec::new();
         let (mut increments, mut known, mut unknown) = (0i64, false, false);
-        // The number that the counter must reach, and an operation that requires it.
+        // The number that the counter must reach, and an operation that requires this number.
         let mut needed = (0, NONE);
         for (op, span) in (0..).zip(&input.spans) {
             let reached = match span.what {
@@ -65,7 +70,7 @@ impl Slots {
                         continue;
                     }
                     let Some(found) = found else {
-                        return Err(Answer::Refused("an operation returned, but its result is not known"));
+                        return Err(Answer::Refused("some operations returned an unknown result"));
                     };
                     if found < 0 {
                         return Err(Answer::Rejected(vec![op]));
@@ -75,14 +80,14 @@ impl Slots {
                 Standard::Count(_) if span.ret == NEVER => continue,
                 Standard::Count(seen) if seen < 0 => return Err(Answer::Rejected(vec![op])),
                 Standard::Count(seen) => seen,
-                _ => return Err(Answer::Refused("it has operations that the algorithm does not support")),
+                _ => return Err(Answer::Refused("the algorithm does not support some of the operations")),
             };
             if reached > needed.0 {
                 needed = (reached, op);
             }
         }
         if known && unknown {
-            return Err(Answer::Refused("some increments that never returned have known results, and others do not"));
+            return Err(Answer::Refused("the results of some, but not all, increments that never returned are known"));
         }
         let (needed, because) = needed;
         if needed > increments {
@@ -108,7 +113,7 @@ impl Slots {
                 _ => unreachable!("operations and results were checked above"),
             }
         }
-        // Pending increments are in the order of their calls.
+        // `pending` is in the order of calls, so the increment that was called first is used first.
         let mut pending = pending.into_iter();
         if known {
             for op in pending {
@@ -133,7 +138,8 @@ impl Slots {
 
     fn walk(mut self, input: &Input) -> Result<Vec<u32>, Answer> {
         let mut order = Vec::with_capacity(input.spans.len());
-        // The latest call so far, and whether there was any operation.
+        // The position of the latest call among the operations placed so far, and whether any
+        // operation has been placed.
         let (mut latest, mut begun) = (0, false);
         for slot in &mut self.slots {
             let Slot { increment, reads, count } = *slot;
@@ -167,8 +173,8 @@ impl Slots {
     }
 }
 
-/// Returns the conflict between the operation called at `call`, which must come first, and the one that returned at
-/// `ret`, which was before that call.
+/// Returns the conflict between two operations: one that is called at position `call` but must come
+/// first, and one that returned before this call, at position `ret`.
 fn out_of_order(input: &Input, call: u32, ret: u32) -> Answer {
     let operations = (0..).zip(&input.spans).filter(|(_, span)| span.call == call || span.ret == ret);
     Answer::Rejected(operations.map(|(op, _)| op).collect())

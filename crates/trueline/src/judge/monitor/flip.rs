@@ -1,29 +1,38 @@
-//! One key of a set, or any other object with two states. The monitor flips lazily, earliest deadline first.
+//! Judges one key of a set, or any other object with two states. The monitor flips lazily, earliest
+//! deadline first: the *deadline* of a flip is its return.
 //!
-//! A flip to `true` is possible only in state `false`, and the other way around; observers see the state. Flips are
-//! delayed until a returning operation needs one. A flip that returns takes effect itself, after a flip to the other
-//! state if necessary; if an observer returns unsatisfied, the state is flipped for it. Of the open flips, the one that
-//! returns first is used. An observer is satisfied as soon as it is open while the state is the one that it saw.
+//! A flip to `true` is possible only in state `false`, and the other way around; observers see the
+//! state. Flips are delayed until a returning operation needs one. A flip that has not taken effect
+//! earlier takes effect at its return, after a flip to the other state if necessary. If an observer
+//! returns without having been satisfied, the state is flipped for it. Among the open flips to a
+//! state, the one that returns first is used. An open observer is satisfied as
+//! soon as the state is the one that it saw.
 //!
-//! *Why this is enough.* Compare the lazy run with any linearization, at the same event. The lazy run has made no more
-//! flips and, by exchanging equal flips, all of which are open, its flips are among those of the linearization. So it
-//! can catch up at any time, with flips in pairs that restore the state but pass through both states, and satisfies at
-//! least as many observers. If the lazy run is stuck, so is the linearization.
+//! *Why this is enough.* Compare the lazy run with any linearization, at the same event. The lazy
+//! run has made no more flips than the linearization. Open flips to the same state can be exchanged
+//! for each other; after such exchanges, the flips of the lazy run are among those of the
+//! linearization. So the lazy run can catch up at any time, with flips in pairs that restore the
+//! state but pass through both states, and it satisfies at least as many observers. If the lazy run
+//! is stuck, the linearization cannot continue either.
 //!
 //! # Conditions
-//! Only `Flip` and `Sees`; values may come and go any number of times. Flips that never returned are optional, with no
-//! deadline: this covers those that may have found nothing to do.
+//! Only `Flip` and `Sees`; the state may change any number of times. Flips that never returned are optional, with no
+//! deadline: this covers operations that may have found the state already changed.
 //!
 //! # Conflict
-//! The run is stuck at a return. The monitor looks for the latest position from which on the run is stuck *whatever
-//! happened before*: whatever the state was there, and whichever of the flips that were open there had taken effect.
-//! (Of equal flips, it is best to keep those that return last for later, so only their number is tried.) Among the
-//! operations in this window, the flips that were used and the operations that needed them suffice, because the runs do
-//! not depend on the others. They are not linearizable by themselves, even if the state was initially `true`; except if
-//! the window has to reach back to the beginning, where the state was `false`.
+//! The run gets stuck at a return. The monitor looks for a *window*: the events from some position
+//! up to this return, such that the run also gets stuck if it begins at that position, *whatever
+//! happened before*, that is, for both states at that position, and for each choice of the flips
+//! open there that had taken effect. (Among the flips to one state, the best case is that those
+//! that return last have not taken effect. So the monitor tries each number of flips that had taken
+//! effect, but not each selection.) The conflict consists of the flips in the window that the runs
+//! used, and the operations that needed these flips; the runs do not depend on the other
+//! operations. The conflict is not linearizable by itself, even if the state is initially `true`.
+//! The exception is a window that reaches back to the beginning of the history, where the state is
+//! `false`: then the conflict holds only for this state.
 //!
 //! The window is as short as possible if it has at most [`SHORTEN`] events. Otherwise it may be up to four times as
-//! long as necessary; and if there is too much to try, it is the whole history before the return.
+//! long as necessary. If there is too much to try, the window is the whole history up to the return.
 //!
 //! # Complexity
 //! O(n log k) for k open operations; about 25 bytes for each operation.
@@ -38,11 +47,11 @@ use crate::spec::Standard;
 /// The role of an operation for an object with two states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Changes the state to this one from the other.
+    /// Changes the state to the given one. Before the change, the state must be the opposite one.
     Flip(bool),
-    /// Saw this state.
+    /// Sees the given state and leaves it unchanged.
     Sees(bool),
-    /// Has no role, because it never took effect.
+    /// The operation has no role, because it never took effect.
     None,
 }
 
@@ -54,13 +63,14 @@ pub(crate) fn judge(input: &Input) -> Answer {
     })
 }
 
-/// Judges an object with two states, initially `false`. `part` returns `None` for an operation of another type.
+/// Judges an object whose state is `true` or `false`, and initially `false`. `part` returns `None`
+/// for an operation that such an object does not have.
 pub(super) fn alternation(input: &Input, part: impl Fn(usize, &Span) -> Option<Part>) -> Answer {
     let mut problem = Problem::with_capacity(input.spans.len(), input.events as usize);
     problem.at.resize(input.events as usize, NONE);
     for (op, span) in input.spans.iter().enumerate() {
         let Some(part) = part(op, span) else {
-            return Answer::Refused("it has operations that the algorithm does not support");
+            return Answer::Refused("the algorithm does not support some of the operations");
         };
         let kind = match part {
             Part::Flip(to) => FLIP | u8::from(to),
@@ -83,7 +93,8 @@ pub(super) fn alternation(input: &Input, part: impl Fn(usize, &Span) -> Option<P
     }
 }
 
-/// Kinds have 2 bits: the state, and whether the operation is a flip.
+/// The kind of an operation is a number with two bits. This bit is set if the operation is a flip;
+/// the other bit is the state.
 const FLIP: u8 = 2;
 
 fn is_flip(kind: u8) -> bool {
@@ -97,9 +108,10 @@ fn state_of(kind: u8) -> bool {
 /// Flips and observers, and the order of their calls and returns.
 struct Problem {
     kinds: Vec<u8>,
-    /// The deadlines: positions in `at`, or [`NEVER`].
+    /// For each operation, its deadline: the position of its return in `at`, or [`NEVER`].
     returns: Vec<u32>,
-    /// For each position, an operation times 2, plus 1 if it returns there; or [`NONE`].
+    /// For each position, the event there: `2 * op` for the call of operation `op`, `2 * op + 1`
+    /// for its return, and [`NONE`] if no operation is called or returns there.
     at: Vec<u32>,
 }
 
@@ -149,7 +161,7 @@ impl Problem {
             } else if !run.done[op as usize] {
                 run.demanding.push(op);
                 let possible = if is_flip(kind) {
-                    // Among the open flips to this state, it returns first.
+                    // `op` is the flip that returns first among the open flips to this state.
                     let first = run.open[usize::from(to)].pop();
                     debug_assert!(first.is_some_and(|Reverse((_, first))| first == op), "deadlines are in order");
                     let possible = run.state != to || run.turn(!to);
@@ -172,16 +184,18 @@ impl Problem {
 
 struct Run {
     state: bool,
-    /// For each state, the flips to it that have not taken effect and will return; the first to return is on top.
+    /// For each state, the open flips to this state that have not taken effect and will return. The
+    /// first one to return is on top.
     open: [BinaryHeap<Reverse<(u32, u32)>>; 2],
-    /// For each state, the flips to it that have not taken effect and never return.
+    /// For each state, the open flips to this state that have not taken effect and never return.
     never: [Vec<u32>; 2],
-    /// For each state, the observers that are open and have not seen it yet.
+    /// For each state, the open observers that need this state and have not seen it yet.
     want: [Vec<u32>; 2],
     /// For each operation, whether it is in `order`.
     done: Vec<bool>,
     order: Vec<u32>,
-    /// The operations that had not taken effect when they returned, and so forced flips.
+    /// The operations that had not taken effect before their return, so that their return forced
+    /// flips.
     demanding: Vec<u32>,
     /// The position of the return of an operation that could not take effect.
     stuck: Option<u32>,
@@ -203,7 +217,7 @@ impl Run {
         self.want[usize::from(to)] = satisfied;
     }
 
-    /// Changes the state to `to` if a flip to it is open. Returns whether there was one.
+    /// Changes the state to `to` if a flip to it is open. Returns whether such a flip was open.
     fn turn(&mut self, to: bool) -> bool {
         let side = usize::from(to);
         let first = self.open[side].pop().map(|Reverse((_, op))| op).or_else(|| self.never[side].pop());
@@ -214,17 +228,20 @@ impl Run {
 /// Windows of at most this many events are made as short as possible.
 const SHORTEN: u32 = 4096;
 
-/// The maximum number of events that are visited to try what may have happened before a window; a single run is always
-/// made.
+/// The maximum number of events that all runs on one window may visit together. There is one run
+/// for each possibility of what happened before the window. If the window is the whole history, a
+/// single run is enough, and this run is always performed.
 const TRY: usize = 1 << 22;
 
-/// Returns a small set of operations on which the run gets stuck, given that the whole run gets stuck at `end`.
+/// Returns a small set of operations on which the run gets stuck. The run on the whole history must
+/// get stuck at `end`.
 fn conflict(input: &Input, problem: &Problem, end: u32) -> Vec<u32> {
     // The flips that are open at the end, in the order of their calls.
     let flips = (0..).zip(&input.spans).filter(|&(op, _)| is_flip(problem.kinds[op as usize]));
     let open: Vec<u32> = flips.filter(|(_, span)| span.call < end && span.ret > end).map(|(op, _)| op).collect();
     let stuck_from = |start: u32| Window::new(input, problem, &open, start, end).stuck(start == 0);
-    // The run is stuck from `long` on; from `short` on it is not, as far as is known.
+    // If the window begins at `long`, the run is known to get stuck. If it begins at `short`, this
+    // is not known.
     let (mut length, mut short) = (8, end);
     let (mut long, mut operations) = loop {
         let start = end.saturating_sub(length);
@@ -245,14 +262,14 @@ fn conflict(input: &Input, problem: &Problem, end: u32) -> Vec<u32> {
     operations
 }
 
-/// The events from a start to an end.
+/// A range of the events of a history.
 struct Window {
     problem: Problem,
     /// For each operation of the window, its index in the whole history.
     names: Vec<u32>,
-    /// For each state, the number of flips to it that were open at the start and return within the window. These flips
-    /// are the first operations of the window: first those to `false`, then those to `true`, each in reverse order of
-    /// their returns.
+    /// For each state, the number of flips to it that were open at the start of the window and
+    /// return within it. These flips are the first operations of the window: first those to
+    /// `false`, then those to `true`, both in the reverse order of their returns.
     before: [u32; 2],
 }
 
@@ -274,7 +291,8 @@ impl Window {
                 before[usize::from(to)] += 1;
             }
         }
-        // Among the flips that are open at both ends, no more are needed than there are events.
+        // Among the flips to one state that are open both at the start and at the end of the
+        // window, at most one is needed for each event of the window.
         let mut left = [events.len(); 2];
         for &op in open.iter().take_while(|&&op| span(op).call < start) {
             let left = &mut left[usize::from(state_of(kind(op)))];
@@ -284,7 +302,8 @@ impl Window {
                 names.push(op);
             }
         }
-        // All these operations are called first; the positions of the window follow.
+        // The operations that were added above are called at the first positions. The events of the
+        // window follow.
         let first = u32::try_from(names.len()).expect("the number of operations fits in 32 bits");
         let shifted = |position: u32| position - start + first;
         problem.at.extend((0..first).map(|op| op << 1));
@@ -307,8 +326,10 @@ impl Window {
         Self { problem, names, before }
     }
 
-    /// Returns the operations that matter if the run is stuck whatever happened before. If the window is not `whole`,
-    /// anything may have happened before it.
+    /// If the run gets stuck whatever happened before the window, returns the operations that
+    /// matter. Returns `None` if the run does not always get stuck, or if there is too much to try.
+    /// `whole` means that the window begins where the history begins, so that nothing happened
+    /// before the window.
     fn stuck(mut self, whole: bool) -> Option<Vec<u32>> {
         let choices = 2 * (self.before[0] + 1) * (self.before[1] + 1);
         if !whole && (choices as usize).saturating_mul(self.problem.at.len()) > TRY {

@@ -1,28 +1,35 @@
-//! Finds the first event up to which a history that a monitor rejected is not linearizable.
+//! Finds where a rejected history fails: the first event such that the history up to and including
+//! this event is not linearizable.
 //!
-//! A history is cut off after an event by making the operations that are open there optional, with the results that
-//! they have. If a prefix is not linearizable, no longer prefix is, so there is a first event, a return, at which the
-//! history ceases to be linearizable. The operations that conflict narrow the search: when the last of them has
-//! returned, the history is certainly not linearizable. If it was linearizable before that return, this is the event;
-//! otherwise the shorter prefix has other, earlier operations that conflict.
+//! When a history is cut off after an event, the operations that are open there become optional,
+//! but keep their results. If a prefix is not linearizable, every longer prefix is not linearizable
+//! either. So there is a first event at which the history ceases to be linearizable, and this event
+//! is a return. The conflicting operations narrow the search: when the last of them has returned,
+//! the history is certainly not linearizable. If the history up to the event before that return is
+//! linearizable, this return is the event to be found; otherwise, other operations conflict in this
+//! shorter prefix, and they return earlier.
 //!
-//! **Projection.** A history of a container or a register stays legal if all operations of a value are removed. So if
-//! the values that were used recently conflict by themselves, so does the whole. They are few, and binary search among
-//! them finds the event at little cost. One run on the whole history, up to the event before, then shows that it is the
-//! first, and gives a linearization of the prefix before it.
+//! **Projection.** A history of a container or a register stays legal if all operations of a value
+//! are removed. So if the operations on the recently used values are not linearizable by
+//! themselves, neither is the whole history. These operations are few, so searching only among them
+//! finds the event at little cost. Then one run on the whole history, up to the event before the
+//! found one, shows that the found event is the first, and returns a linearization of the prefix
+//! before it.
 //!
 //! # Complexity
-//! Usually one more run of the monitor with projection, and two without. After [`GUESSES`] wrong guesses, binary
-//! search: a logarithmic number of runs.
+//! With projection, usually one more run of the monitor on the whole history; without it, two. After [`GUESSES`] wrong
+//! guesses, binary search takes a logarithmic number of runs.
 
 use super::{Answer, Input, NEVER, Span, ValueId};
 use crate::judge::search::hash;
 use crate::spec::{Standard, Taken};
 
-/// The number of guesses from operations that conflict, before binary search.
+/// The number of guesses that are based on conflicting operations; after these, binary search takes
+/// over.
 const GUESSES: usize = 6;
 
-/// The maximum number of conflicting operations that are used for a guess: with more, they may be the whole history.
+/// The maximum number of conflicting operations that are used for a guess: a larger conflict may be
+/// the whole history.
 const FEW: usize = 64;
 
 /// A value counts as recently used if one of its operations is within this many events before the conflict.
@@ -31,16 +38,17 @@ const WINDOW: u32 = 2_000;
 /// The place where a history ceases to be linearizable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::judge) struct Place {
-    /// The span whose return is the first event up to which the history is not linearizable.
+    /// The operation whose return is the last event of the shortest prefix that is not
+    /// linearizable.
     pub(in crate::judge) refused: u32,
-    /// A linearization up to the event before that return.
+    /// A linearization of the history up to the event before the return of `refused`.
     pub(in crate::judge) prefix: Vec<u32>,
-    /// The operations that conflict at that return.
+    /// The operations that conflict when `refused` returns.
     pub(in crate::judge) conflict: Vec<u32>,
 }
 
-/// Finds the place, given operations of the whole history that conflict. Returns `None` if the monitor refuses a
-/// shorter history, or gives up.
+/// Finds the place where a history ceases to be linearizable, given operations that conflict in the
+/// whole history. Returns `None` if the monitor refuses a shorter history, or gives up.
 pub(in crate::judge) fn locate(
     input: &Input,
     conflict: Vec<u32>,
@@ -51,7 +59,8 @@ pub(in crate::judge) fn locate(
 
 struct Locator<'i> {
     input: &'i Input,
-    /// The spans that return, in the order of their returns.
+    /// The operations that returned, in the order of their returns, as indices into
+    /// `Input::spans`.
     returns: Vec<u32>,
 }
 
@@ -68,11 +77,13 @@ impl<'i> Locator<'i> {
     }
 
     fn run(&self, conflict: Vec<u32>, judge: &mut dyn FnMut(&Input) -> Option<Answer>) -> Option<Place> {
-        // The history is not linearizable up to return `bad.0`, and is linearizable up to the return before `good.0`.
+        // The history up to and including return number `bad.0` is not linearizable, and `bad.1` is
+        // its conflict. The history before return number `good.0` is linearizable, and `good.1` is
+        // its linearization.
         let mut bad = (self.returns.len().checked_sub(1)?, conflict);
         let mut good = (0, Vec::new());
         let mut guesses = GUESSES;
-        // Whether the conflict was found among recent values already.
+        // Whether `bad` was found by judging only the operations on recently used values.
         let mut is_recent = false;
         while good.0 < bad.0 {
             let place = if guesses > 0 && bad.1.len() <= FEW {
@@ -112,15 +123,16 @@ impl<'i> Locator<'i> {
         Some(self.returns.partition_point(|index| self.input.spans[*index as usize].ret < last))
     }
 
-    /// Returns the first return up to which the operations on recently used values, and on the values of the conflict,
-    /// are not linearizable by themselves, and the operations that conflict there.
+    /// Judges only the operations on recently used values and on the values of the conflict. Finds
+    /// the first return at which these operations, by themselves, cease to be linearizable. Returns
+    /// this return and the operations that conflict at it.
     fn among_recent(
         &self,
         conflict: &[u32],
         judge: &mut dyn FnMut(&Input) -> Option<Answer>,
     ) -> Option<(usize, Vec<u32>)> {
         let last = self.position(self.last_return(conflict)?);
-        // Projection pays off only for long histories.
+        // Judging only some of the values pays off only for long histories.
         if self.input.events < 8 * WINDOW {
             return None;
         }
@@ -157,11 +169,11 @@ impl<'i> Locator<'i> {
 
 /// The other operations that must be removed together with an operation.
 enum Group {
-    /// A value: it can be removed together with all other operations of the value.
+    /// All other operations on the given value. The operation can be removed together with them.
     Value(ValueId),
-    /// No others: it can be removed alone.
+    /// No other operations: the operation can be removed alone.
     None,
-    /// All other operations: it cannot be removed.
+    /// All other operations: the operation cannot be removed.
     All,
 }
 
@@ -169,7 +181,8 @@ fn group(span: &Span) -> Group {
     let taken = |taken: Taken<ValueId>| match taken {
         Taken::Value(value) => Group::Value(value),
         Taken::Nothing => Group::None,
-        // An operation that never returned is optional. If it took a value that is removed, it can be removed with it.
+        // An operation that never returned is optional. If all operations on the value that it took
+        // are removed, it can be removed, too.
         Taken::Unknown if span.ret == NEVER => Group::None,
         Taken::Unknown => Group::All,
     };
@@ -194,7 +207,7 @@ fn group(span: &Span) -> Group {
 /// A part of a history.
 struct Part {
     input: Input,
-    /// For each span of the part, its span in the whole history. Ascending.
+    /// For each span of the part, its index in the whole history. The indices are ascending.
     spans: Vec<u32>,
 }
 
@@ -216,7 +229,7 @@ impl Part {
         Self { input, spans }
     }
 
-    /// Returns the history of some of the operations.
+    /// Returns the history of the operations that `keep` selects.
     fn of(input: &Input, keep: impl Fn(u32, &Span) -> bool) -> Self {
         let mut positions = Vec::new();
         let mut spans = Vec::new();
@@ -229,7 +242,8 @@ impl Part {
             Ok(place) => u32::try_from(place).expect("the number of positions fits in 32 bits"),
             Err(_) => NEVER,
         };
-        // Values are renumbered, because monitors take time for each number.
+        // Values are renumbered without gaps, because a monitor takes time for each number up to
+        // the largest one.
         let mut numbers = Numbers::default();
         let initial = input.initial.map(|value| renumber(&mut numbers, value));
         let kept = spans.iter().map(|index| {
@@ -251,7 +265,8 @@ impl Part {
         Self { input: Input { spans: kept, events: count(events), values: count(values), initial, rank }, spans }
     }
 
-    /// Returns a linearization, or the operations that conflict, as spans of the whole history.
+    /// Returns a linearization, or the operations that conflict, as indices of spans of the whole
+    /// history.
     fn judge(&self, judge: &mut dyn FnMut(&Input) -> Option<Answer>) -> Option<Result<Vec<u32>, Vec<u32>>> {
         match judge(&self.input)? {
             Answer::Accepted(order) => Some(Ok(self.whole(order))),

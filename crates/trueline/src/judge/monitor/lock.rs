@@ -1,20 +1,24 @@
-//! A lock that one owner may hold at a time.
+//! Judges a lock that one owner may hold at a time.
 //!
-//! Locking flips the state to held, unlocking flips it to free, and a failed attempt saw it held: [`flip`](super::flip)
-//! judges this. Owners add nothing to it if the operations of each owner do not overlap, and each owner locks and
-//! unlocks in turn: by induction along any order of flips, an owner that unlocks has locked before and has not unlocked
-//! since, and only the last owner that locked is in this situation. So the monitor checks that each owner takes turns,
-//! and otherwise ignores owners.
+//! The lock is treated as an object with two states, which [`flip`](super::flip) judges: locking
+//! flips the state from free to held, unlocking flips it back, and a failed attempt saw the state
+//! held. Owners impose no further condition if the operations of each owner do not overlap, and
+//! each owner alternates between locking and unlocking: by induction along any order of flips, the
+//! owner that unlocks is the last owner that locked, because every other owner has unlocked since
+//! it last locked. So the monitor checks that each owner alternates, and otherwise ignores owners.
 //!
 //! # Conditions
-//! Only `Lock`, `Unlock` and `LockFailed`; either all locks and unlocks have an owner, or none has. The operations of
-//! an owner do not overlap, so that only its last operation may have never returned; if that operation is out of turn,
-//! it never took effect.
+//! Only `Lock`, `Unlock` and `LockFailed`; either all locks and unlocks have an owner, or none has.
+//! The operations of an owner do not overlap, so only its last operation may lack a return. If that
+//! operation is *out of turn*, that is, a lock by an owner that holds the lock or an unlock by an
+//! owner that does not, it never took effect.
 //!
 //! # Conflict
-//! For an owner out of turn: two locks without an unlock in between, or a lock and two unlocks after it, or an unlock
-//! without a lock. For owners in turn: two that certainly hold the lock at the same time, with their unlocks. Otherwise
-//! the conflict of [`flip`](super::flip). These operations are not linearizable by themselves.
+//! If an owner is out of turn, operations of this owner: two locks without an unlock in between, or
+//! a lock and two unlocks after it, or an unlock without a lock. If all owners are in turn: the
+//! locks of two owners that certainly hold the lock at the same time, with their unlocks.
+//! Otherwise, the conflict is that of [`flip`](super::flip). These operations are not linearizable
+//! by themselves.
 //!
 //! # Complexity
 //! O(n log k) for k open operations; owners are looked up in a table or, if their numbers are large, by binary search.
@@ -30,7 +34,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
         Ok(owners) => owners,
         Err(why) => return Answer::Refused(why),
     };
-    // Operations that cannot have taken effect, because it was not their owner's turn.
+    // Operations that cannot have taken effect, because they are out of turn for their owner.
     let mut impossible = Vec::new();
     if let Some(owners) = &owners {
         match out_of_turn(input, owners) {
@@ -46,7 +50,8 @@ pub(crate) fn judge(input: &Input) -> Answer {
         _ => None,
     });
     match (&answer, &owners) {
-        // A conflict of two owners that hold the lock at the same time is easier to understand.
+        // If two owners hold the lock at the same time, report their conflict, because it is easier
+        // to understand than the conflict of the flips.
         (Answer::Rejected(_), Some(owners)) => match shared_lock::holds(input, owners) {
             Ok(Err(conflict)) => Answer::Rejected(conflict),
             _ => answer,
@@ -55,12 +60,12 @@ pub(crate) fn judge(input: &Input) -> Answer {
     }
 }
 
-/// Checks that each owner locks and unlocks in turn. Returns the never-returning operations that are out of turn, in
-/// ascending order.
+/// Checks that each owner alternates between locking and unlocking. Returns the never-returning
+/// operations that are out of turn, in ascending order.
 fn out_of_turn(input: &Input, owners: &Owners) -> Result<Vec<usize>, Answer> {
     #[derive(Clone, Copy)]
     struct Turn {
-        /// The last lock, and the unlock after it.
+        /// The last lock of the owner; `unlock` is the unlock that follows it.
         lock: u32,
         unlock: u32,
     }

@@ -1,36 +1,43 @@
-//! FIFO queues whose values need not be distinct: a search that advances enqueues and dequeues in lockstep.
+//! Judges FIFO queues whose values need not be distinct, by a search that advances enqueues and dequeues in lockstep.
 //!
-//! The `i`-th enqueue of a linearization is matched with its `i`-th dequeue of a value. So a configuration need not
-//! contain the content of the queue: it is a set of placed enqueues and a set of placed dequeues, each closed under
-//! "returned before the call of". There are two kinds of moves:
-//! 1. An enqueue and a dequeue of the same value, neither of which has an unplaced predecessor among its own kind, such
-//!    that the dequeue does not return before the call of any placed enqueue (including this one).
-//! 2. A dequeue that found nothing and has no unplaced predecessor among the dequeues, such that it does not return
-//!    before the call of a placed enqueue, and no unplaced enqueue returned before the call of any placed dequeue,
-//!    including this one.
+//! A *predecessor* of an operation is an operation that returned before its call. The `i`-th
+//! enqueue of a linearization is matched with the `i`-th dequeue that returned a value. So a
+//! configuration need not contain the content of the queue: it consists of the enqueues and the
+//! dequeues that have been placed. If an operation has been placed, so have all its predecessors of
+//! the same kind. There are two kinds of moves:
+//! 1. Place an enqueue and a dequeue of the same value. Neither may have an unplaced predecessor of its own kind, and
+//!    the dequeue must not return before the call of any placed enqueue (including this one).
+//! 2. Place a dequeue that found nothing. It must not have an unplaced predecessor among the
+//!    dequeues, and it must not return before the call of a placed enqueue. No unplaced enqueue may
+//!    be a predecessor of a placed dequeue (including this one).
 //!
 //! The history is linearizable if and only if a configuration can be reached that contains all dequeues that returned;
-//! the unplaced enqueues go to the end.
+//! the unplaced enqueues go to the end of the linearization.
 //!
-//! *Proof idea.* The order of the enqueues, that of the dequeues, each enqueue before its dequeue, and real time
-//! together have no cycle if and only if no dequeue returned before the call of an enqueue that was placed with it or
-//! before it. Any other cycle has a step "returned before" from a dequeue to an enqueue, steps along the enqueues, a
-//! step "returned before" from an enqueue to a dequeue, and steps along the dequeues; one of these two real-time steps
-//! can be replaced by a step inside its own kind. [`interleave`] builds the order.
+//! *Proof idea.* Four relations must not form a cycle: the order of the enqueues, the order of the
+//! dequeues, "each enqueue comes before its dequeue", and real time. They form no cycle if and only
+//! if no dequeue returned before the call of an enqueue that was placed with it or before it. Any
+//! other cycle has a step "returned before" from a dequeue `d` to an enqueue `e`, steps along the
+//! enqueues from `e` to an enqueue `f`, a step "returned before" from `f` to a dequeue `c`, and
+//! steps along the dequeues from `c` to `d`. But then `d` returned before `c` was called, or `f`
+//! returned before `e` was called, which contradicts the order of the dequeues or that of the
+//! enqueues. [`interleave`] builds the order.
 //!
-//! Move 2 is made whenever it is possible, without loss: it could be made later only at such a cut, and making it
-//! earlier forbids nothing there, because all enqueues that are unplaced then are unplaced now, and returned after its
-//! call.
+//! Move 2 is made as soon as it is possible. This loses no linearization: if the dequeue is not
+//! placed now, it is placed in a later configuration, in which move 2 is possible again. Placing
+//! the dequeue now forbids no move until then: all enqueues that are unplaced in that later
+//! configuration are unplaced now, too, so they did not return before the call of the dequeue.
 //!
-//! Operations that never returned are placed only if needed. Of several that are alike, only the one called first is
-//! tried, because its interval contains the others. Histories in which an operation looked at a value without removing
-//! it, such as a peek, are refused.
+//! Operations that never returned are placed only if needed. If several of them are alike, that is, of the same kind
+//! and with the same value, only the one called first is tried, because its interval contains those of the others.
+//! Histories in which an operation looked at a value without removing it, such as a peek, are refused.
 //!
 //! The conflict of a rejection is always the whole history: the search does not find a smaller one.
 //!
 //! # Complexity
-//! Configurations with the same number of moves differ only in open operations, so there are O(n 4^k) of them for n
-//! operations of which at most k overlap. On linearizable histories, usually about n are visited.
+//! Configurations with the same number of moves differ only in open operations, so there are
+//! O(n 4^k) configurations, for n operations with at most k open at once. On linearizable
+//! histories, the search usually visits about n configurations.
 
 use super::{Answer, Input, NEVER};
 use crate::judge::search::hash;
@@ -44,7 +51,7 @@ enum What {
     Anything,
 }
 
-/// An operation.
+/// An enqueue or a dequeue.
 #[derive(Clone, Copy)]
 struct Op {
     span: u32,
@@ -53,12 +60,14 @@ struct Op {
     what: What,
 }
 
-/// The operations of one kind that returned, in the order of their calls, and those that never did.
+/// All enqueues, or all dequeues: first those that returned, in the order of their calls, and then
+/// those that never returned.
 #[derive(Default)]
 struct Ops {
     returned: Vec<Op>,
-    /// The never-returning operations. Those that are alike are adjacent, in the order of their calls; `class[i]` is
-    /// the first one like `i`.
+    /// The never-returning operations. Operations with the same value are adjacent, in the order of
+    /// their calls; `class[i]` is the index of the first operation in `optional` with the same
+    /// value as operation `i`.
     optional: Vec<Op>,
     class: Vec<usize>,
 }
@@ -66,12 +75,15 @@ struct Ops {
 /// The maximum number of never-returning operations of each kind: each needs one bit of a word.
 const MOST_OPTIONAL: usize = 64;
 
-/// The maximum number of operations of one kind that are called while one of them is open, in words of 64.
+/// The maximum number of 64-bit words of a window, that is, of `Placed::bits`. A window needs one
+/// bit for operation `base` of a kind, and one bit for each operation of this kind that is called
+/// while `base` is open.
 const WIDEST: usize = 16;
 
-/// The placed operations of one kind. Of the operations that returned, in the order of their calls, these are all
-/// before index `base`, not `base` itself, and those after it whose bit is set; of the never-returning ones, those
-/// whose bit is set.
+/// The placed operations of one kind: enqueues or dequeues. The operations that returned are in the
+/// order of their calls: those before index `base` are placed, operation `base` is not placed, and
+/// a later operation is placed if its bit in `bits` is set. An operation that never returned is
+/// placed if its bit in `optional` is set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Placed<const W: usize> {
     /// Bit `i` stands for operation `base + i`; bit 0 is never set.
@@ -88,7 +100,7 @@ impl<const W: usize> Placed<W> {
     /// Places operation `base + offset`.
     fn place(&mut self, offset: usize) {
         self.bits[offset / 64] |= 1 << (offset % 64);
-        // Shift until the base is not placed.
+        // Shift the bits until operation `base` is not placed.
         loop {
             let ones = self.bits[0].trailing_ones();
             if ones == 0 {
@@ -102,7 +114,8 @@ impl<const W: usize> Placed<W> {
         }
     }
 
-    /// Returns the last call of a placed operation, plus 1; 0 if there is none.
+    /// Returns 1 plus the position of the latest call of a placed operation, or 0 if no operation
+    /// is placed.
     fn last_call(&self, ops: &Ops) -> u32 {
         let word = self.bits.iter().rposition(|word| *word != 0);
         let returned = match word {
@@ -118,8 +131,9 @@ impl<const W: usize> Placed<W> {
         last
     }
 
-    /// Collects the operations without an unplaced predecessor, as indices (never-returning ones after the others).
-    /// Returns the first return of an unplaced operation.
+    /// Collects the indices of the unplaced operations that have no unplaced predecessor. (The
+    /// indices of never-returning operations follow those of the operations that returned.) Returns
+    /// the position of the earliest return of an unplaced operation.
     fn minimal(&self, ops: &Ops, found: &mut Vec<usize>) -> u32 {
         found.clear();
         let mut first = NEVER;
@@ -127,7 +141,9 @@ impl<const W: usize> Placed<W> {
             if op.call > first {
                 break;
             }
-            // The window is as wide as the widest overlap: operations after it were called after the base returned.
+            // `offset` is inside the window, because the window is as wide as the widest overlap:
+            // operations after the window were called after operation `base` returned, so the loop
+            // ends before them.
             if !self.has(offset) {
                 first = first.min(op.ret);
                 found.push(self.base as usize + offset);
@@ -157,7 +173,7 @@ impl Ops {
         self.returned.get(index).unwrap_or_else(|| &self.optional[index - self.returned.len()])
     }
 
-    /// Sorts never-returning operations so that those that are alike are adjacent.
+    /// Sorts never-returning operations so that operations with the same value are adjacent.
     fn sort_optional(&mut self) {
         self.optional.sort_by_key(|op| match op.what {
             What::Value(value) => (0, value, op.call),
@@ -167,8 +183,8 @@ impl Ops {
         self.class = (0..self.optional.len()).map(|index| alike(index).unwrap_or(index)).collect();
     }
 
-    /// Returns the number of bits that a window needs: the maximum number of operations that are called while one of
-    /// them is open, including that one.
+    /// Returns the number of bits that a window needs: the maximum number of operations of this
+    /// kind that are called while one of them is open, including the open operation.
     fn widest(&self) -> usize {
         let mut widest = 0;
         for (index, op) in self.returned.iter().enumerate() {
@@ -179,16 +195,17 @@ impl Ops {
     }
 }
 
-/// A configuration.
+/// A configuration of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Config<const W: usize> {
     enqueues: Placed<W>,
     dequeues: Placed<W>,
 }
 
-/// Judges a queue, whose values need not be distinct.
+/// Judges a queue whose values need not be distinct.
 ///
-/// Calls `go_on` at each configuration; if it returns `false`, the search ends without an answer.
+/// Calls `go_on` at each configuration; if `go_on` returns `false`, the search ends without an
+/// answer.
 pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut() -> bool) -> Option<Answer> {
     let (mut enqueues, mut dequeues) = (Ops::default(), Ops::default());
     for (index, span) in (0u32..).zip(&input.spans) {
@@ -199,19 +216,19 @@ pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut() -> bool) -> Option<An
             Standard::Dequeue(Taken::Nothing) => (&mut dequeues, What::Nothing),
             Standard::Dequeue(Taken::Unknown) if span.ret == NEVER => (&mut dequeues, What::Anything),
             Standard::Dequeue(Taken::Unknown) => {
-                return Some(Answer::Refused("an operation returned, but its result is not known"));
+                return Some(Answer::Refused("some operations returned an unknown result"));
             }
             Standard::Front(_) if span.ret == NEVER => continue,
             Standard::Front(_) => {
-                return Some(Answer::Refused("it has operations that read without removing, such as peek"));
+                return Some(Answer::Refused("some operations read a value without removing it, such as peek"));
             }
-            _ => return Some(Answer::Refused("it has operations that the algorithm does not support")),
+            _ => return Some(Answer::Refused("the algorithm does not support some of the operations")),
         };
         let op = Op { span: index, call: span.call, ret: span.ret, what };
         if span.ret == NEVER { ops.optional.push(op) } else { ops.returned.push(op) }
     }
     if enqueues.optional.len().max(dequeues.optional.len()) > MOST_OPTIONAL {
-        return Some(Answer::Refused("it has too many operations that never returned"));
+        return Some(Answer::Refused("too many operations never returned"));
     }
     enqueues.sort_optional();
     dequeues.sort_optional();
@@ -223,12 +240,13 @@ pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut() -> bool) -> Option<An
     }
 }
 
-/// A configuration on the path, with the moves from it that were not tried yet.
+/// A configuration on the path of the search, with its moves that have not been tried yet.
 struct Frame<const W: usize> {
     config: Config<W>,
-    /// The index where its remaining moves start.
+    /// The index in the list of moves where the untried moves of this configuration start.
     moves: usize,
-    /// The number of enqueues and dequeues placed on the path to it.
+    /// The numbers of enqueues and of dequeues that have been placed on the path to this
+    /// configuration.
     placed: (usize, usize),
 }
 
@@ -240,8 +258,9 @@ fn search<const W: usize>(
 ) -> Option<Answer> {
     let start = Placed { bits: [0; W], optional: 0, base: 0 };
     let mut config = Config { enqueues: start, dequeues: start };
-    // The configurations from which the search failed. A configuration determines the number of moves that led to it,
-    // so a path never returns to a configuration, and it is enough to record a configuration when it is left.
+    // The configurations from which the search failed. A configuration determines the number of
+    // moves that led to it, so a path never returns to a configuration, and it is enough to record
+    // a configuration when the search leaves it.
     let mut failed: hashbrown::HashSet<Config<W>, hash::Builder> = hashbrown::HashSet::default();
     let mut path: Vec<Frame<W>> = Vec::new();
     let mut moves: Vec<(usize, usize)> = Vec::new();
@@ -254,7 +273,7 @@ fn search<const W: usize>(
         }
         let enqueue_call = config.enqueues.last_call(enqueues);
         let first_return = config.enqueues.minimal(enqueues, &mut next_enqueues);
-        // Place empty results first, as long as there are any.
+        // First place dequeues that found nothing, as long as one of them can be placed.
         loop {
             config.dequeues.minimal(dequeues, &mut next_dequeues);
             let dequeue_call = config.dequeues.last_call(dequeues);
@@ -278,13 +297,15 @@ fn search<const W: usize>(
                 let matching = next_dequeues.iter().filter(|dequeue| fits(dequeues.get(**dequeue)));
                 moves.extend(matching.map(|dequeue| (enqueue, *dequeue)));
             }
-            // The last move is tried first: the dequeue that returns first, with the enqueue that returns first.
+            // The last move in the list is tried first. So the move whose dequeue returns first is
+            // put last and, among the moves with this dequeue, the move whose enqueue returns
+            // first.
             moves[from..].sort_unstable_by_key(|(enqueue, dequeue)| {
                 std::cmp::Reverse((dequeues.get(*dequeue).ret, enqueues.get(*enqueue).ret))
             });
             path.push(Frame { config, moves: from, placed: (enqueued.len(), dequeued.len()) });
         }
-        // Continue from the last configuration that has a move left.
+        // Continue from the last configuration that has an untried move.
         loop {
             let Some(frame) = path.last() else {
                 let all = 0..u32::try_from(input.spans.len()).expect("positions fit in 32 bits");
@@ -298,7 +319,7 @@ fn search<const W: usize>(
             failed.insert(frame.config);
             path.pop();
         }
-        let frame = path.last().expect("while moves remain, the stack has a frame");
+        let frame = path.last().expect("the loop above stops at a frame with a move left");
         let (enqueue, dequeue) = moves.pop().expect("the last frame has a move that was not tried");
         config = frame.config;
         config.enqueues.place_index(enqueues, enqueue);
@@ -311,7 +332,7 @@ fn search<const W: usize>(
 fn witness(input: &Input, enqueues: &Ops, dequeues: &Ops, enqueued: &[usize], dequeued: &[usize]) -> Vec<u32> {
     let mut is_placed = vec![false; enqueues.returned.len()];
     for index in enqueued {
-        // `is_placed` contains only the enqueues that returned.
+        // `is_placed` has entries only for the enqueues that returned.
         if let Some(slot) = is_placed.get_mut(*index) {
             *slot = true;
         }
@@ -322,7 +343,7 @@ fn witness(input: &Input, enqueues: &Ops, dequeues: &Ops, enqueued: &[usize], de
     interleave(input, &first, &second)
 }
 
-/// Returns the linearization with enqueues and dequeues in these orders.
+/// Returns the linearization in which the enqueues and the dequeues have the given orders.
 ///
 /// Each dequeue comes as early as possible: after the enqueue that it is matched with, and after all enqueues that
 /// returned before its call.
@@ -330,7 +351,8 @@ fn witness(input: &Input, enqueues: &Ops, dequeues: &Ops, enqueued: &[usize], de
 /// # Complexity
 /// O(n) for n operations and events.
 pub(in crate::judge) fn interleave(input: &Input, enqueues: &[u32], dequeues: &[u32]) -> Vec<u32> {
-    // For each position, the number of enqueues that must come before a dequeue called there.
+    // For each position, the number of enqueues that must come before a dequeue that is called
+    // there.
     let mut before = vec![0usize; input.events as usize];
     for (place, enqueue) in enqueues.iter().enumerate() {
         if let Some(slot) = before.get_mut(input.spans[*enqueue as usize].ret as usize) {

@@ -1,4 +1,4 @@
-//! One key of a map, whose operations return what they found.
+//! Judges one key of a map whose operations return the value that they found.
 //!
 //! The key is initially absent. An *episode* lasts from an insertion that found the key absent to the next remove: a
 //! [chain](super::chains) of values, each of which replaced the one before. Episodes must be contiguous, and between
@@ -7,22 +7,26 @@
 //! remove must be the last.
 //!
 //! # Conditions
-//! Only `Replace` and `Get`; each value is inserted once. (An operation that left the value that it found only looked.)
-//! For operations that never returned:
-//! - an insertion is left out if no operation saw its value; otherwise, what it found must be known;
-//! - of removes that found the same known value, the one called first took it, if no other operation replaced it: if it
-//!   took no effect, it can take effect at the end. Refused if the value was written by an insertion that is left out
-//!   and that had replaced another value;
-//! - removes that found an unknown value matter only if an episode has no remove. If one episode has none, it gets the
-//!   remove that was called first: any other can be exchanged for it, and if none took effect, it can take effect at
-//!   the end. Refused if several episodes have no remove, or if there are removes of both kinds that matter.
+//! Only `Replace` and `Get`; each value is inserted once. (An operation that did not change the key
+//! counts as a look.) For operations that never returned:
+//! - an insertion is left out if no operation saw its value; otherwise, it must be known which
+//!   value the insertion found, if any;
+//! - among removes that found the same known value, the one called first is taken to have removed the value, if no
+//!   other operation replaced it. This loses no linearization: a remove that took no effect can take effect at the end.
+//!   The history is refused if the value was written by an insertion that is left out and that had replaced another
+//!   value;
+//! - removes that found an unknown value matter only if an episode has no remove. If exactly one
+//!   episode has no remove, it gets the remove that was called first: any other remove of this kind
+//!   can be exchanged for the first one, and if none took effect, the first one can take effect at
+//!   the end. The history is refused if several episodes have no remove, or if removes of both
+//!   kinds (with a known and with an unknown value) matter.
 //!
 //! # Conflict
-//! A few operations: one that found a value that was never inserted; two that replaced the same value; two of an
-//! episode in the wrong order; or the ends of the zones of two episodes, or of an episode and an operation within it
-//! that found the key absent. The conflict also includes the writers of the values that these operations found. Only a
-//! cycle of replacements is included as a whole. The history of these operations *and of all replacements in their
-//! episodes, with the removes that never returned,* is not linearizable by itself.
+//! A few operations: one that found a value that was never inserted; two that replaced the same value; two operations
+//! of an episode in the wrong order; or the ends of the zones of two episodes, or of an episode and an operation within
+//! it that found the key absent. The conflict also includes the writers of the values that these operations found. If
+//! replacements form a cycle, the conflict is the whole cycle, however long it is. The history of these operations *and
+//! of all replacements in their episodes, with the removes that never returned,* is not linearizable by itself.
 //!
 //! # Complexity
 //! O(events).

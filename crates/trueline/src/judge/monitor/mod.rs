@@ -1,4 +1,5 @@
-//! Near-linear monitors, each of which decides histories of one type, most of them without searching.
+//! Monitors: near-linear algorithms, each of which judges one type of object. Most monitors find
+//! the answer without a search.
 //!
 //! A monitor reads [`Standard`] operations with their intervals. Each monitor checks its conditions in code: a history
 //! that does not satisfy them is [refused](crate::verdict::LimitKind::Refused), not misjudged.
@@ -32,7 +33,7 @@ use crate::history::History;
 use crate::spec::{Spec, Standard, Taken};
 use crate::verdict::Judgment;
 
-/// Judges a history by the monitor of its type, partitioned if the specification has keys.
+/// Judges a history with the monitor of its type; partitions the history first if the specification has keys.
 ///
 /// The verdict on a history that the monitor cannot judge is [unknown](crate::verdict::LimitKind::Refused), with the
 /// reason.
@@ -57,13 +58,15 @@ use crate::verdict::Judgment;
 /// ```
 ///
 /// # Complexity
-/// The complexity of the monitor, which its file states: O(n), O(n log k) or O(n log n) for n operations of which k overlap;
-/// exponential in the worst case for queues with repeated values.
+/// The complexity depends on the monitor, and its source file states it: O(n), O(n log k) or
+/// O(n log n) for n operations with at most k open at once, and exponential in the worst case for
+/// queues with repeated values.
 pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::new().algorithm(Algorithm::Monitor).budget(budget.clone()))
 }
 
-/// A value of a history, numbered from 0 by first occurrence. If values are ordered, `Input::rank` has their order.
+/// A value of a history. Values are numbered from 0 in the order of their first occurrences. If
+/// values are ordered, `Input::rank` holds the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ValueId(pub(crate) u32);
 
@@ -73,14 +76,14 @@ impl ValueId {
     }
 }
 
-/// The return position of an operation that never returned.
+/// Stands for the return position of an operation that never returned.
 pub(crate) const NEVER: u32 = u32::MAX;
 
-/// An operation, as a monitor sees it.
+/// An operation in the form that monitors read.
 ///
-/// `call` and `ret` are distinct positions of events in `0..Input::events`. `ret` is [`NEVER`] if the operation never
-/// returned; then it need not have taken effect. Its result may still be known (`Taken::Value` and the like, in a
-/// history that was cut off) or not.
+/// `call` and `ret` are distinct positions of events in `0..Input::events`. If the operation never
+/// returned, `ret` is [`NEVER`], and the operation need not have taken effect. Its result may still
+/// be known, for example if the history was cut off before the return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) what: Standard<ValueId>,
@@ -110,31 +113,33 @@ impl Span {
     }
 }
 
-/// The operations of one part, in the order of their calls, without never-returning observers.
+/// The operations of one part of a history, in the order of their calls. Operations that leave the
+/// object unchanged are omitted if they never returned.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) spans: Vec<Span>,
-    /// The number of positions of events.
+    /// The number of events; their positions are `0..events`.
     pub(crate) events: u32,
     /// The number of distinct values.
     pub(crate) values: u32,
-    /// The initial value, if the object is one that holds a value (a register).
+    /// The initial value, if the object holds a single value, as a register does.
     pub(crate) initial: Option<ValueId>,
-    /// The rank of each value in the order of values, equal for values of equal priority; empty if the order does not
-    /// matter.
+    /// The rank of each value in the order of priority: values of equal priority have equal ranks.
+    /// Empty if the order of values does not matter.
     pub(crate) rank: Vec<u32>,
 }
 
 /// The answer of a monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// Linearizable. The linearization is given by indices into `Input::spans`, and contains every operation that
-    /// returned.
+    /// The history is linearizable. Holds a linearization, which contains every operation that
+    /// returned, as indices into `Input::spans`.
     Accepted(Vec<u32>),
-    /// Not linearizable. These operations, by index into `Input::spans`, conflict. The documentation of each monitor
-    /// states which other operations must be kept with them so that the remaining history is still not linearizable.
+    /// The history is not linearizable. Holds operations that conflict, as indices into
+    /// `Input::spans`. They may be linearizable by themselves: the documentation of each monitor
+    /// states which other operations must be kept with them.
     Rejected(Vec<u32>),
-    /// The monitor cannot judge this history, for this reason.
+    /// The monitor cannot judge this history, for the given reason.
     Refused(&'static str),
 }
 
@@ -143,19 +148,19 @@ mod tests {
     use super::*;
     use crate::drive::{Random, Simulation, simulate};
 
-    /// Returns spans that follow one another, except that some never return.
+    /// Returns spans that do not overlap, except that some never return.
     pub(super) fn spans(whats: &[(Standard<ValueId>, bool)]) -> Input {
         let spans = (0..).zip(whats).map(|(index, &(what, returns))| {
             let call = 2 * index;
             Span { what, call, ret: if returns { call + 1 } else { NEVER } }
         });
         let spans: Vec<Span> = spans.collect();
-        let events = 2 * u32::try_from(spans.len()).expect("few");
+        let events = 2 * u32::try_from(spans.len()).expect("a test has few spans");
         Input { spans, events, values: 4, initial: None, rank: Vec::new() }
     }
 
-    /// Returns a history of a container and what its monitor reads. All values are distinct; some results are
-    /// exchanged.
+    /// Returns a history of a container, and the input of its monitor. All values are distinct.
+    /// Some operations have exchanged their results.
     pub(super) fn container<S: Spec<Value = u32>>(
         spec: &S,
         operations: u32,
@@ -192,14 +197,14 @@ mod tests {
             }
         }
         let mut outcomes = outcomes.into_iter();
-        let history = history.map(|operation| (operation.op.clone(), outcomes.next().expect("one for each")));
+        let history = history.map(|operation| (operation.op.clone(), outcomes.next().expect("one outcome for each")));
         let spans = history.operations().iter().map(|operation| {
-            let what = spec.standard(&operation.op, operation.outcome.result()).expect("it is standard");
+            let what = spec.standard(&operation.op, operation.outcome.result()).expect("each op is standard");
             let ret = operation.return_position().unwrap_or(NEVER);
             Span { what: what.map(|value| ValueId(*value)), call: operation.call_position(), ret }
         });
         let spans = spans.collect();
-        let events = u32::try_from(history.events().len()).expect("few");
+        let events = u32::try_from(history.events().len()).expect("a test has few events");
         (history, Input { spans, events, values: operations, initial: None, rank: Vec::new() })
     }
 

@@ -1,10 +1,10 @@
-//! The owners of the operations of a lock.
+//! Determines which owner performed each operation on a lock.
 
 use super::zones::NONE;
 use super::{Input, ValueId};
 use crate::spec::Standard;
 
-/// The owners of a history, numbered from 0.
+/// The owners that occur in a history, numbered from 0.
 pub(super) struct Owners {
     /// The owner of each operation; [`NONE`] for operations without an owner.
     of: Vec<u32>,
@@ -12,7 +12,7 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    /// Finds the owners. Returns `None` if no operation that can have an owner has one.
+    /// Finds the owners of the operations. Returns `None` if no operation has an owner.
     ///
     /// # Errors
     /// Returns an error if only some operations have an owner, or if operations of one owner overlap.
@@ -51,8 +51,9 @@ impl Owners {
                 }
             }
         }
-        // For each owner, the return of its last operation. All operations are checked before anything is judged: if
-        // two of one owner overlap, their order is unknown.
+        // For each owner, the position of the return of its last operation so far. All operations
+        // are checked before the history is judged: if two operations of one owner overlap, their
+        // order is unknown.
         let mut returned = vec![None; count];
         for (owner, span) in of.iter().zip(&input.spans).filter(|(owner, _)| **owner != NONE) {
             let before = returned[*owner as usize].replace(span.ret);
@@ -67,13 +68,14 @@ impl Owners {
         self.count
     }
 
-    /// Returns the owner of an operation that has one.
+    /// Returns the owner of an operation. The operation must have an owner.
     pub(super) fn of(&self, op: u32) -> usize {
         self.of[op as usize] as usize
     }
 }
 
-/// Returns the owner of an operation; the outer `None` is for operations that cannot have an owner.
+/// Returns the owner of an operation. The outer `Option` is `None` if operations of this type
+/// cannot have an owner.
 fn by(what: &Standard<ValueId>) -> Option<Option<u32>> {
     match *what {
         Standard::Lock { by }

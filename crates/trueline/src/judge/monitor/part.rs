@@ -1,4 +1,4 @@
-//! Judges one part of a history by monitors.
+//! Judges one part of a history with a monitor.
 
 use super::family::{self, Family, Monitor, Start};
 use super::locate::{Place, locate};
@@ -13,23 +13,23 @@ use crate::judge::worker::Worker;
 use crate::spec::{Standard, Taken};
 use crate::verdict::{Evidence, Verdict, Witness};
 
-/// The number of configurations that a search may visit to find where a history fails that is known to be rejected: the
-/// verdict must not wait for a search that may take forever.
+/// The maximum number of configurations that a search visits to find where a rejected history
+/// fails. The verdict is already known, and must not be delayed by a search that may take forever.
 pub(in crate::judge) const MOST_TO_LOCATE: u64 = 500_000;
 
-/// The approximate number of bytes that monitors take for each operation, in addition to what they read.
+/// The approximate number of bytes that monitors take for each operation, in addition to their input.
 const BYTES: usize = 120;
 
-/// The algorithm that judges.
+/// The algorithm that judges a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::judge) enum By {
-    /// The monitor of the type.
+    /// The monitor of the object's type.
     Type,
     /// Lowe's queue algorithm.
     QueueLowe,
 }
 
-/// Judges a part, or returns the reason why it cannot.
+/// Judges a part, or returns the reason why it cannot be judged.
 pub(in crate::judge) fn judge(
     worker: &mut Worker<'_>,
     task: Task<'_>,
@@ -63,7 +63,7 @@ pub(in crate::judge) fn judge(
         By::QueueLowe => return Err("the object is not a queue"),
     };
     let verdict = match answer {
-        None => worker.unknown(stopped.expect("a monitor gives no answer only if a limit was reached")),
+        None => worker.unknown(stopped.expect("a monitor fails to answer only if a limit was reached")),
         Some(Answer::Refused(why)) => {
             meter.free(bytes);
             return Err(why);
@@ -87,7 +87,8 @@ fn explain(
     meter: &mut Meter,
 ) -> Evidence<ResultId> {
     let mut judge = |input: &Input| {
-        // Most monitors do not search, but are called many times.
+        // Most monitors do not search, so they never check a limit. But they are called many times
+        // here, so check the clock before each call.
         meter.look_at_clock().ok()?;
         let mut go_on = || meter.configuration().is_ok();
         family::judge(family, start, input, &mut go_on).1
@@ -95,7 +96,7 @@ fn explain(
     let (frame, reader) = (worker.case.frame(), &worker.reader);
     let place = locate(&reader.input, conflict.clone(), &mut judge);
     let conflict = reader.operations(place.as_ref().map_or(&conflict, |place| &place.conflict));
-    // If the monitor cannot find the place, search for it.
+    // If monitors cannot find the place where the history fails, find it by a search.
     if place.is_none() {
         let mut own = meter.part(Some(MOST_TO_LOCATE), None);
         let verdict = worker.alone(task, None, |worker| turns::search(worker, task, Turn::DepthFirst, &mut own).0);
@@ -105,7 +106,8 @@ fn explain(
             Verdict::Unknown(_) => {}
             Verdict::Accepted(_) => panic!(
                 "the monitor for {family:?} rejects a history that a search accepts: either `standard` of the \
-                 specification is wrong, or this is a bug in trueline; the operations that conflict: {conflict:?}"
+                 specification describes an operation incorrectly, or this is a bug in trueline; these operations \
+                 conflict: {conflict:?}"
             ),
         }
     }
@@ -134,7 +136,10 @@ fn evidence(
     let mut replay = worker.case.replay();
     for &op in left.as_ref().unwrap_or(&prefix) {
         if let Err(problem) = replay.step(op) {
-            panic!("a linearization of a prefix cannot be replayed: {problem}; check `standard` of the specification");
+            panic!(
+                "a linearization of a prefix cannot be replayed: {problem}; check that `standard` of the specification \
+                 agrees with `step`"
+            );
         }
     }
     Evidence {
@@ -151,9 +156,10 @@ fn evidence(
     }
 }
 
-/// Returns operations of a linearization that lead to the same state: for a container, the adds of the values that were
-/// not removed, in their order; for a register, the last write. Returns `None` for other objects, or if this is not
-/// known.
+/// Returns a few operations of a linearization that lead, by themselves, to the same state as the
+/// whole linearization: for a container, the adds of the values that were not removed, in their
+/// order; for a register, the last write. Returns `None` for other objects, or if these operations
+/// are not known.
 fn left_over(input: &Input, order: &[u32]) -> Option<Vec<u32>> {
     let mut is_out = vec![false; input.values as usize];
     let mut is_in = vec![false; input.values as usize];
@@ -164,7 +170,7 @@ fn left_over(input: &Input, order: &[u32]) -> Option<Vec<u32>> {
             Standard::Read(_) | Standard::Front(_) | Standard::Top(_) | Standard::Min(_) => {}
             Standard::Write(_) => last_write = Some(index),
             Standard::Enqueue(value) | Standard::Push(value) | Standard::Insert(value) | Standard::Put(value) => {
-                // If a value was added twice, it is not known which add is left.
+                // If a value was added twice, it is not known which of its adds remains.
                 if std::mem::replace(&mut is_in[value.index()], true) {
                     return None;
                 }

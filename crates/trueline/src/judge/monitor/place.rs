@@ -1,16 +1,23 @@
-//! Converts gaps to a linearization.
+//! Builds a linearization from the [gaps](super::container) in which operations take effect.
 
 use super::container::{Container, NONE};
 
-/// The gap in which each operation takes effect, and when in that gap.
+/// The gap in which each operation takes effect, and the order of the operations inside each gap.
 ///
-/// In each gap, the operations of values that were in the container before and leave it (`closing`) come first, in the
-/// order in which they were added here; then operations that leave the container as it was before them (`middle`); then
-/// those of values that enter and stay (`opening`), in reverse order of being added here. So if values are placed one
-/// by one, each inside those placed after it, the order is well nested.
+/// Each gap has three groups of operations, in this order:
+///
+/// - `closing`: operations of values that were in the container before the gap and leave it, in the order in which they
+///   were placed;
+/// - `middle`: operations that leave the container unchanged when taken together;
+/// - `opening`: operations of values that enter the container and stay, in the reverse of the order in which they were
+///   placed.
+///
+/// So if values are placed one by one, each nested inside the values that are placed later, the
+/// resulting order is well nested.
 #[derive(Debug)]
 pub(super) struct Placement {
-    /// The gap after all events: operations placed there need not have happened, and are left out.
+    /// The gap after all events: operations that are placed there need not have happened, and are
+    /// left out.
     end: u32,
     closing: Vec<(u32, u32)>,
     middle: Vec<(u32, u32)>,
@@ -28,7 +35,8 @@ impl Placement {
         self.middle.push((gap, operation));
     }
 
-    /// Places the operations of one value, as `(operation, gap)`; the looks come between add and remove.
+    /// Places the operations of one value, each given as `(operation, gap)`. The looks come between
+    /// the add and the remove.
     pub(super) fn value(&mut self, add: (u32, u32), remove: (u32, u32), looks: impl Iterator<Item = (u32, u32)>) {
         if add.1 == remove.1 {
             self.middle.push((add.1, add.0));
@@ -55,8 +63,10 @@ impl Placement {
     /// Returns the operations in the order of their gaps.
     ///
     /// # Complexity
-    /// O(n) for n operations and gaps: counting sorts, which keep the order inside a gap. Operations come in any order,
-    /// so the first sort is by stretches of time, and the second stays inside a stretch, which fits into the cache.
+    /// O(n) for n operations and gaps: two counting sorts, which keep the order inside a gap. The
+    /// operations are not ordered by time, so sorting them directly by gap would access memory at
+    /// random. Instead, the first sort is by *stretch*, a run of consecutive gaps. The second sort
+    /// is inside each stretch, which fits into the cache.
     pub(super) fn order(self) -> Vec<u32> {
         let Self { end, closing, middle, opening } = self;
         let all = || closing.iter().chain(&middle).chain(opening.iter().rev()).filter(|(gap, _)| *gap < end);
@@ -93,11 +103,12 @@ impl Placement {
     }
 }
 
-/// The number of bits of the gaps inside a stretch of time.
+/// The number of low bits in which the gaps of a stretch differ. Their other bits are equal.
 const STRETCH: u32 = 11;
 const INSIDE: u32 = (1 << STRETCH) - 1;
 
-/// Turns counts into starts: if the count of each item is stored one place further on, each item gets its start.
+/// Turns the counts into start positions by adding them up. The count of item `i` is at index `i +
+/// 1`; afterward, its start is at index `i`.
 fn sum_up(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {
@@ -106,44 +117,48 @@ fn sum_up(counts: &mut [u32]) {
     }
 }
 
-/// The number of values to [read ahead](Gaps::warm).
+/// The number of values whose entries are [read ahead](Gaps::warm) at a time.
 pub(super) const AHEAD: usize = 32;
 
-/// Gaps, more and more of which are covered.
+/// A set of gaps that are gradually covered. It finds the nearest uncovered gap.
 ///
-/// Two union-find forests over neighboring gaps: one finds the next uncovered gap, the other the previous one.
+/// The set consists of two union-find forests over neighboring gaps. One forest finds the next
+/// uncovered gap, the other one finds the previous uncovered gap.
 #[derive(Debug)]
 pub(super) struct Gaps {
-    /// For each gap, the gap itself if it is uncovered; otherwise a later gap on the path to the next uncovered one.
+    /// For each gap, the gap itself if it is uncovered; otherwise a later gap on the path to the
+    /// next uncovered gap.
     next: Vec<u32>,
-    /// For each gap plus 1, that number if the gap is uncovered; otherwise a smaller number on the path to the previous
-    /// uncovered gap plus 1. The number 0 counts as uncovered, and means that there is no such gap.
+    /// The entry of each gap has index `gap + 1`. If the gap is uncovered, its entry is `gap + 1`.
+    /// Otherwise, it is the index of an earlier entry, on the path to the entry of the previous
+    /// uncovered gap. Entry 0 is 0, which means that no previous gap is uncovered.
     previous: Vec<u32>,
 }
 
 impl Gaps {
-    /// Returns the gaps `0..=end`, none of them covered; `end` will never be. With `both`, [`previous`](Gaps::previous)
-    /// can be used.
+    /// Returns the gaps `0..=end`, all uncovered. The gap `end` must never be covered.
+    /// [`previous`](Gaps::previous) is supported only if `both` is `true`.
     pub(super) fn new(end: u32, both: bool) -> Self {
         Self { next: (0..=end).collect(), previous: if both { (0..=end + 1).collect() } else { Vec::new() } }
     }
 
-    /// Returns the first uncovered gap from `gap` on.
+    /// Returns the first uncovered gap at or after `gap`.
     #[inline]
     pub(super) fn next(&mut self, gap: u32) -> u32 {
         find(&mut self.next, gap)
     }
 
-    /// Returns the last uncovered gap up to `gap`.
+    /// Returns the last uncovered gap at or before `gap`.
     #[inline]
     pub(super) fn previous(&mut self, gap: u32) -> Option<u32> {
         find(&mut self.previous, gap + 1).checked_sub(1)
     }
 
-    /// Reads the entries that will be needed for these values, which may be anywhere in memory.
+    /// Reads the entries that will be needed for the given values, to bring the entries into the
+    /// cache.
     ///
-    /// Reads that do not depend on each other wait for memory together; if the values are in no order of time, this
-    /// saves a third of the time.
+    /// The entries may be anywhere in memory. Reads that do not depend on each other wait for
+    /// memory in parallel; if the values are not sorted by time, this saves a third of the time.
     pub(super) fn warm(&self, container: &Container, values: &[u32]) {
         let read = values.iter().fold(0, |read, number| {
             let value = &container.values[*number as usize];
@@ -169,7 +184,7 @@ impl Gaps {
     }
 }
 
-/// Returns the root of a set, halving the path to it.
+/// Returns the root of the tree that contains an entry, halving the path to the root.
 #[inline]
 fn find(parent: &mut [u32], start: u32) -> u32 {
     let mut node = start;

@@ -1,27 +1,29 @@
-//! Priority queues with distinct values; priorities may be equal.
+//! Judges priority queues with distinct values; priorities may be equal.
 //!
-//! Values are processed from the best priority (the one that is removed first) to the worst. The worst value of a
-//! history does not affect the others. Its remove, and each look at it, need a gap in which no strictly better value is
-//! [critical](super::container), and that is all they need: there, the better values can be cut. So by induction, the
-//! history is linearizable if and only if each remove and look has such a gap, and so has each operation that found
-//! nothing, for which all values count as better.
+//! Values are processed from the best priority (the one that is removed first) to the worst. The
+//! worst value of a history does not affect the others. Its remove, and each look at it, only need
+//! a gap in which no strictly better value is [critical](super::container): at such a gap, the
+//! better values can be [cut](super::container). So by induction, the history is linearizable if
+//! and only if each remove, each look and each operation that found nothing has such a gap. For an
+//! operation that found nothing, all values count as better.
 //!
 //! **The linearization.** Each value is in the queue for as short a time as possible: it is removed in the first gap of
 //! its remove that no better value covers, and inserted in the last gap before its first return. If it was looked at
 //! before that return, it is inserted in the last gap before the return that no better value covers, and these looks
-//! are there too. Let `g` be a gap in which a worse value is removed or looked at. No better value covers it. If it is
-//! before the first return of a better value, the insert of that value is in `g` or later; if it is after the last
-//! call, the remove is in `g` or earlier. Inside a gap, [`Placement`] puts removes of better values first and inserts
-//! of better values last.
+//! take effect in the same gap. Let `g` be a gap in which a worse value is removed or looked at. No better value covers
+//! `g`. If `g` is before the first return of a better value, the insert of that value is in `g` or later; if `g` is
+//! after its last call, its remove is in `g` or earlier. Inside a gap, [`Placement`] puts removes of better values
+//! first and inserts of better values last.
 //!
-//! A conflict is an operation and better values of which at least one is in the queue at each moment from its call to
-//! its return.
+//! A conflict consists of an operation and some better values: at each moment from the call to the
+//! return of the operation, at least one of these values is in the queue.
 //!
-//! **Removes that never returned** and whose values are unknown: all choices are tried, if they are few.
+//! For **removes that never returned** and whose values are unknown, all choices of the values that
+//! they took are tried, if there are few choices.
 //!
 //! # Complexity
 //! O(n) operations on a union-find structure with path halving, for n operations and events, if ranks are dense;
-//! otherwise the ranks are sorted too.
+//! otherwise sorting the ranks takes O(n log n).
 
 use super::container::{self, Container, NONE, Role};
 use super::place::{AHEAD, Gaps, Placement};
@@ -37,7 +39,8 @@ fn role(what: &Standard<ValueId>) -> Option<Role> {
     }
 }
 
-/// Judges a priority queue whose values are distinct. `Input::rank` has their priorities, the least first.
+/// Judges a priority queue whose values are distinct. `Input::rank` holds their priorities: the
+/// value with the lowest rank is removed first.
 pub(crate) fn judge(input: &Input) -> Answer {
     if input.rank.len() < input.values as usize {
         return Answer::Refused("the order of the values is not known");
@@ -76,8 +79,9 @@ fn by_rank(input: &Input, container: &Container) -> Vec<u32> {
 
 fn decide(input: &Input, container: &Container) -> Answer {
     let rank = |value: u32| input.rank[value as usize];
-    // Returns the conflict of an operation of `value` with this interval, all of whose gaps are covered by values
-    // strictly better than `value`.
+    // Returns the conflict of an operation on `value` that must take effect in one of the gaps
+    // `from..until`, although in each of these gaps a value strictly better than `value` is
+    // critical.
     let blocked = |value: u32, operation: u32, from: u32, until: u32| {
         let mut chain = container.cover(from, until, |other| rank(other) < rank(value)).unwrap_or_default();
         debug_assert!(!chain.is_empty(), "a better value is present the whole time");

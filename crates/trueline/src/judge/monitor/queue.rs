@@ -1,4 +1,4 @@
-//! FIFO queues with distinct values.
+//! Judges FIFO queues with distinct values.
 //!
 //! After [tuning](super::container), value `w` must come before value `v` if the enqueue of `w` ended before that of
 //! `v` began, or if an operation that saw `w` at the front ended before the last call of an operation of `v`:
@@ -6,25 +6,29 @@
 //! dequeue or peek. The history is linearizable if and only if this *forced order* has no cycle, and each operation
 //! that found the queue empty has a gap in which no value is critical.
 //!
-//! *Sufficient*: take the values in an order that keeps the forced one. Enqueue each at the latest of the enqueue calls
-//! up to its own; look at it and dequeue it after the last calls of all values before it. If an operation were too late
-//! there, one of the two conditions would be violated. Empty results do not depend on the rest, by the cut lemma.
+//! *Sufficient*: take the values in an order that extends the forced order. Enqueue each value at
+//! the latest of the enqueue calls of this value and the values before it; look at it and dequeue
+//! it after the last calls of all values before it. If one of these points were after the return of
+//! its operation, the order would not extend the forced order. Operations that found the queue
+//! empty can be judged separately, by [cuts](super::container).
 //!
-//! **Without peeks**, if there is a cycle, there is one of two values: `a` is certainly enqueued before `b`, and `b` is
-//! certainly dequeued before `a` (Henzinger, Sezgin and Vafeiadis have this condition in "Aspect-oriented
-//! linearizability proofs"). One sweep over the events finds it.
+//! **Without peeks**, if the forced order has a cycle, it also has a cycle of two values: `a` is
+//! certainly enqueued before `b`, and `b` is certainly dequeued before `a` (Henzinger, Sezgin and
+//! Vafeiadis have this condition in "Aspect-oriented linearizability proofs"). One sweep over the
+//! events finds it.
 //!
-//! **With peeks**, there are cycles of three values without any cycle of two, so the forced order is sorted
+//! **With peeks**, there may be a cycle of three values but no cycle of two, so the forced order is sorted
 //! topologically. Its edges are never listed: a value has no predecessor among the remaining ones if and only if its
 //! enqueue was called before the earliest of their first returns, and its last call was before the earliest of the
-//! *others'* first fronts. Both bounds only grow.
+//! *others'* first fronts. Both bounds only grow as values are taken.
 //!
-//! **Dequeues that never returned** and whose values are unknown are paired, in the order of their calls, with
-//! unremoved values in the order of their first returns, if there are no peeks. With peeks this would be incorrect, and
-//! all choices are tried if they are few.
+//! **Dequeues that never returned** and whose values are unknown are paired, in the order of their
+//! calls, with unremoved values in the order of their first returns, if there are no peeks. With
+//! peeks, this pairing would be incorrect, so all choices are tried, if there are few. If there are
+//! many, the history is refused.
 //!
-//! A conflict is two values, or up to three in a cycle, or an operation that found nothing and values that cover the
-//! whole time from its call to its return.
+//! A conflict consists of two values, or of up to three values in a cycle, or of an operation that
+//! found nothing and values that cover the whole time from its call to its return.
 //!
 //! # Complexity
 //! O(n) for n operations and events.
@@ -91,17 +95,20 @@ fn cuts(input: &Input, container: &Container) -> Result<Vec<(u32, u32)>, u32> {
         .collect()
 }
 
-/// Returns two values of which the first was certainly enqueued first and the second was certainly dequeued first.
+/// Returns two values that conflict, if there are any: the first was certainly enqueued before the
+/// second, and the second was certainly dequeued before the first.
 ///
 /// This decides histories without peeks.
 fn sweep(container: &Container) -> Option<[u32; 2]> {
-    // For each position, the value whose enqueue is called there, or whose first return is there.
+    // For each position, the value whose enqueue is called there, or the value for which the
+    // earliest return among its operations is there.
     let mut at = vec![NONE; container.end as usize];
     for (number, value) in container.living() {
         at[value.add_call as usize] = number;
         at[value.first_return as usize] = number;
     }
-    // The maximum `last_call` of the values that have certainly been enqueued so far, and the value that has it.
+    // The maximum `last_call` of the values that have certainly been enqueued so far, and the value
+    // with this last call.
     let (mut late, mut latest) = (0, NONE);
     for (position, &number) in (0..).zip(&at) {
         if number == NONE {
@@ -119,36 +126,41 @@ fn sweep(container: &Container) -> Option<[u32; 2]> {
     None
 }
 
-/// Returns the values in an order that keeps the forced one, or at most three values that are forced in a cycle.
+/// Returns the values in an order that extends the forced order, or at most three values that form
+/// a cycle of the forced order.
 fn topological(input: &Input, container: &Container) -> Result<Vec<u32>, Vec<u32>> {
     let mut kahn = Kahn::new(input, container);
     kahn.run();
     if kahn.order.len() == container.live { Ok(kahn.order) } else { Err(kahn.cycle()) }
 }
 
-/// Kahn's algorithm on the forced order.
+/// The state of Kahn's algorithm, which runs on the forced order.
 struct Kahn<'a> {
     values: &'a [Value],
     end: u32,
-    /// For each value, the first return of a dequeue or peek; after the end if there is none.
+    /// For each value, its *first front*: the first return of a dequeue or peek of this value, or a
+    /// position after the end if no such operation returned. Empty if the history has no peeks.
     first_front: Vec<u32>,
-    /// For each position, the value whose enqueue is called there, or whose first return is there.
+    /// For each position, the value whose enqueue is called there, or the value for which the
+    /// earliest return among its operations is there.
     enqueued: Vec<u32>,
-    /// For each position, the value whose last call or first front is there.
+    /// For each position, the value whose last call is there, or the value whose first front is
+    /// there.
     fronted: Vec<u32>,
     /// The values that no operation removes.
     unremoved: Vec<u32>,
-    /// For each value, bit 0 is set if its enqueue is early enough, bit 1 if its last call is; [`TAKEN`] once it is in
-    /// the order.
+    /// For each value, bit 0 is set once its enqueue is known to be early enough for the value to
+    /// come next, and bit 1 is set once its last call is known to be early enough, too. [`TAKEN`]
+    /// is set once the value is taken from `order`.
     free: Vec<u8>,
-    /// All earlier positions belong to values that are taken, or are calls. At this position is the earliest first
-    /// return of the remaining values.
+    /// The position of the earliest first return of a remaining value. All earlier positions are calls, or belong to
+    /// values that are taken.
     first_enqueued: usize,
-    /// The corresponding position for first fronts.
+    /// The position of the earliest first front of a remaining value.
     first_fronted: usize,
-    /// The position of the second first front. Not before `first_fronted`, and equal to it only at the end.
+    /// The position of the second-earliest first front of a remaining value; updated only when it is needed.
     second_fronted: usize,
-    /// The values that are ready; those before index `taken` are taken.
+    /// The values that are ready, in the order in which they became ready; those before index `taken` are taken.
     order: Vec<u32>,
     taken: usize,
 }
@@ -255,8 +267,9 @@ impl<'a> Kahn<'a> {
         }
     }
 
-    /// Allows the value with the earliest first front if its last call is before the second-earliest first front,
-    /// because a value does not wait for its own first front.
+    /// Checks the last call of `first`, which is the value with the earliest first front. A value
+    /// does not wait for its own first front. So the last call of `first` is early enough if it is
+    /// before the second-earliest first front.
     fn look_for_second_front(&mut self, first: u32) {
         if self.free[first as usize] & 2 != 0 {
             return;
@@ -268,7 +281,7 @@ impl<'a> Kahn<'a> {
             }
             self.second_fronted += 1;
         }
-        // If there is no other first front, the bound is after the end.
+        // If no other remaining value has a first front, the bound is after the end.
         if self.second_fronted >= self.end as usize
             || (self.values[first as usize].last_call as usize) < self.second_fronted
         {
@@ -278,8 +291,8 @@ impl<'a> Kahn<'a> {
 
     /// Returns a cycle of the forced order among the remaining values.
     ///
-    /// Each value waits for one of three: the value with the earliest first return, or one of those with the two
-    /// earliest first fronts.
+    /// Each remaining value waits for one of at most three values: the one with the earliest first return, and the two
+    /// with the earliest first fronts.
     fn cycle(&self) -> Vec<u32> {
         let waits_for = |value: u32| {
             if self.free[value as usize] & 1 == 0 {
@@ -302,20 +315,23 @@ impl<'a> Kahn<'a> {
     }
 }
 
-/// Returns the linearization of these values in this order, cut at these gaps.
+/// Returns the linearization in which the values have the given order, and the queue is empty in
+/// the given gaps (the *cuts*).
 ///
-/// First without the cuts: each enqueue is at the latest of the enqueue calls up to it, and each front operation comes
-/// after the last calls of all values before it. Both move forward in time, so they are merged, with enqueues first.
-/// Then, if there are cuts, each value goes to the first part in which it can be removed before the cut: see
-/// [`container`].
+/// First, the cuts are ignored: each enqueue takes effect at the latest of the enqueue calls of its
+/// value and the values before it, and each peek or dequeue comes after the last calls of all
+/// values before its value. Both sequences move forward in time, so they are merged, with enqueues
+/// first. Then, if there are cuts, all operations of a value go to the first part in which the
+/// value can be removed before the cut; [`container`] explains why this is correct.
 fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u32)]) -> Vec<u32> {
     let end = container.end;
     let mut order = Vec::with_capacity(input.spans.len());
-    // The value of each operation in `order`, if they are to be cut.
+    // The value of each operation in `order`. It is needed only if there are cuts.
     let mut whose = Vec::new();
     let (mut enqueues, mut enqueue_point) = (values.iter(), 0);
     let mut enqueue_until = |point: u32, order: &mut Vec<u32>, whose: &mut Vec<u32>| {
-        // `enqueue_point` is the point of the last enqueue that was placed; looking ahead does not move it.
+        // `enqueue_point` is the point of the last enqueue that was placed. It does not change if
+        // the next enqueue is examined but not placed.
         while let Some(&number) = enqueues.as_slice().first() {
             let value = &container.values[number as usize];
             if enqueue_point.max(value.add_call) > point {
@@ -327,7 +343,8 @@ fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u
             whose.push(number);
         }
     };
-    // The maximum `last_call` of the values so far, and the first operation at the end.
+    // The maximum `last_call` of the values so far, and the index in `order` of the first remove
+    // that takes effect in the gap at the end.
     let (mut front_point, mut at_end) = (0, None);
     for &number in values {
         let value = &container.values[number as usize];
@@ -349,11 +366,12 @@ fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u
     }
     let at_end = at_end.unwrap_or(order.len());
     if cuts.is_empty() {
-        // Dequeues at the end need not have happened.
+        // The dequeues that take effect in the gap at the end need not have happened, so leave them
+        // out.
         order.truncate(at_end);
         return order;
     }
-    // For each position, the number of distinct gaps before it in which there are cuts.
+    // For each gap, the number of earlier gaps that are cuts.
     let mut part = vec![0u32; end as usize + 1];
     for (gap, _) in cuts {
         part[*gap as usize] = 1;
@@ -362,7 +380,7 @@ fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u
     for slot in &mut part {
         parts += std::mem::replace(slot, parts);
     }
-    // Part 0, cut 0, part 1, cut 1, and so on, by counting sort.
+    // A counting sort puts the operations in the order part 0, cut 0, part 1, cut 1, and so on.
     let in_parts = order.iter().zip(&whose).enumerate().filter_map(|(place, (&operation, &number))| {
         let of_value = part[container.values[number as usize].last_call as usize];
         (place < at_end || of_value < parts).then_some((2 * of_value as usize, operation))

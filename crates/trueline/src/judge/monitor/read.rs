@@ -1,4 +1,4 @@
-//! Reads a part of a history as standard operations.
+//! Translates a part of a history into the standard operations that monitors understand.
 
 use super::family::{Family, Start};
 use super::{Input, NEVER, Span, ValueId};
@@ -9,13 +9,15 @@ use crate::judge::search::problem::Task;
 use crate::spec::{Initial, Standard};
 use crate::verdict::LimitKind;
 
-/// Reads parts for monitors; it is kept from one part to the next to reuse its memory.
+/// Translates parts of a history for monitors. One reader handles several parts, one after the
+/// other, and reuses its memory.
 pub(in crate::judge) struct Reader<'a> {
     case: &'a dyn Case,
     values: Box<dyn ReadValues + 'a>,
-    /// For each operation of the history, its span, if it belongs to the current part.
+    /// The index of the span of each operation. Operations are indexed by their numbers in the
+    /// history; the entries of operations that are not in the current part have no meaning.
     spans: Vec<u32>,
-    /// The operation of each span.
+    /// For each span, its operation.
     pub(in crate::judge) ids: Vec<OpId>,
     pub(in crate::judge) input: Input,
 }
@@ -38,7 +40,8 @@ impl<'a> Reader<'a> {
         Self { case, values: case.values(), spans: Vec::new(), ids: Vec::new(), input }
     }
 
-    /// Reads a part. Returns its family and how it starts, or the reason why it has no family.
+    /// Reads a part. Returns the family of its object and the initial state, or the reason why no
+    /// monitor can judge the part.
     ///
     /// # Complexity
     /// Linear in the number of events, up to the first operation that is not standard; O(n log n) to rank values by
@@ -55,13 +58,15 @@ impl<'a> Reader<'a> {
         self.input.spans.clear();
         self.input.spans.reserve(task.events.len() / 2);
         self.input.rank.clear();
-        // Half of the events are calls, and about half of these introduce a new value.
+        // Reserve memory for a quarter of the events: half of the events are calls, and about half
+        // of the calls introduce a new value.
         let initial = self.values.start(task.events.len() / 4);
         let permits = if let Initial::Permits(permits) = initial { permits } else { 0 };
         self.input.initial = if let Initial::Value(value) = initial { Some(value) } else { None };
         let mut families = Family::ALL;
         let of_one_key = !task.one_key && !self.values.spans_keys();
-        // An operation that returns after the end has not returned in this part.
+        // An operation that returns after the end of the part counts as an operation that never
+        // returned.
         let end = task.events.last().map_or(0, |event| frame.position(*event));
         let mut position = 0;
         let mut read = 0;
@@ -108,26 +113,27 @@ impl<'a> Reader<'a> {
         Ok(Ok((family, Start { permits })))
     }
 
-    /// Reads the operations from `read` on.
+    /// Reads the operations from index `read` on. Removes from `families` the families of objects
+    /// that do not have these operations.
     #[inline]
     fn read_batch(&mut self, read: &mut usize, of_one_key: bool, families: &mut u16) -> Result<(), &'static str> {
         let spans = &mut self.input.spans[*read..];
         let (count, not_read) = self.values.read(&self.ids[*read..], of_one_key, spans);
         *families = spans[..count].iter().fold(*families, |families, span| families & Family::of(&span.what));
         if *families == 0 {
-            return Err("the operations are not all of one type");
+            return Err("not all operations belong to the same type of object");
         }
         match not_read {
-            Some(NotRead::NotStandard) => return Err("it has operations that monitors do not support"),
-            Some(NotRead::OtherKey) => return Err("the operations are not all on one key"),
+            Some(NotRead::NotStandard) => return Err("monitors do not support some of the operations"),
+            Some(NotRead::OtherKey) => return Err("not all operations are on the same key"),
             None => {}
         }
         *read += count;
         Ok(())
     }
 
-    /// Makes the process of each lock operation that names no owner its owner. The monitor requires owners; see
-    /// `shared_lock`.
+    /// For each lock operation without an owner, makes the process that called it the owner. The monitor requires
+    /// owners; see `shared_lock`.
     fn owners(&mut self) {
         let frame = self.case.frame();
         for (span, id) in self.input.spans.iter_mut().zip(&self.ids) {
@@ -143,7 +149,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the operations of these spans.
+    /// Returns the operations that belong to the given spans.
     pub(in crate::judge) fn operations(&self, spans: &[u32]) -> Vec<OpId> {
         spans.iter().map(|span| self.ids[*span as usize]).collect()
     }

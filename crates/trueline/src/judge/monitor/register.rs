@@ -1,4 +1,4 @@
-//! A register that is read and written.
+//! Judges a register that is read and written.
 //!
 //! Gibbons and Korach (1997): if each value is written once, and the initial value is not written again, the write of a
 //! value and its reads form a cluster that must be contiguous, and clusters are ordered by their [zones](super::zones).
@@ -9,9 +9,9 @@
 //! returned is [left out](super::chains) if its value was not read.
 //!
 //! # Conflict
-//! At most six operations: a read of a value that was never written; a write and a read of its value that returned
-//! before the write was called; or the ends of two zones with the writes of their values. They are not linearizable by
-//! themselves.
+//! At most six operations: a read of a value that was never written; a write and a read of its
+//! value that returned before the write was called; or the operations at the ends of two zones,
+//! with the writes of their values. These operations are not linearizable by themselves.
 //!
 //! # Complexity
 //! O(events).

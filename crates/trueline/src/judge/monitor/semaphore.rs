@@ -1,12 +1,14 @@
-//! A semaphore whose acquires wait.
+//! Judges a semaphore whose acquires wait until a permit is available.
 //!
-//! An acquire may take effect as late as its return, and a release as early as its call, and this is best for all of
-//! them at the same time. So a history is linearizable if and only if at each position the number of acquires that
-//! returned is at most the initial number of permits plus the number of releases that were called.
+//! An acquire may take effect as late as its return, and a release as early as its call. This
+//! choice is the best for all operations at once. So a history is linearizable if and only if at
+//! each position the number of acquires that returned is at most the initial number of permits plus
+//! the number of releases that were called.
 //!
 //! # Conditions
-//! Only `Acquire` and `Release`: attempts that fail need a search. A release adds a permit whether or not one was
-//! taken. An acquire that never returned is left out; a release that never returned takes effect.
+//! Only `Acquire` and `Release`: histories with failed attempts need a search. A release adds a
+//! permit even if no permit was taken before. An acquire that never returned is left out; a release
+//! that never returned takes effect.
 //!
 //! # Conflict
 //! The first acquire that returned without a permit. The history of this acquire, *of all acquires that returned before
@@ -26,7 +28,7 @@ pub(crate) fn judge(input: &Input, permits: u64) -> Answer {
         let position = match span.what {
             Standard::Acquire => span.ret,
             Standard::Release => span.call,
-            _ => return Answer::Refused("it has operations that the algorithm does not support"),
+            _ => return Answer::Refused("the algorithm does not support some of the operations"),
         };
         if position != NEVER {
             points[position as usize] = op;

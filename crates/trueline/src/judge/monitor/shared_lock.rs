@@ -1,21 +1,23 @@
-//! A lock that many owners may hold for reading, or one for writing.
+//! Judges a lock that many owners may hold for reading, or one owner for writing.
 //!
 //! A hold consists of a lock and the next unlock of the same owner. It can be made as short as possible: the lock takes
 //! effect when it returns, and the unlock when it is called. This is possible for all holds at once, and no
-//! linearization has shorter holds. So the history is linearizable if and only if no two of these holds overlap of
-//! which one is for writing.
+//! linearization has shorter holds. So the history is linearizable if and only if no hold for writing overlaps another
+//! hold when all holds are this short.
 //!
-//! If operations have no owners, but every process happens to lock and unlock in turn, the processes can be used as
-//! owners: along any order of the operations, the processes that have locked and not unlocked are exactly the holders.
+//! If operations have no owners, but every process happens to alternate between locking and
+//! unlocking, the processes can be used as owners: along any order of the operations, the processes
+//! that have locked and not unlocked are exactly the holders.
 //!
 //! # Conditions
 //! Only `Lock`, `Unlock`, `LockShared` and `UnlockShared`, and no failed attempts. All operations have an owner; the
 //! operations of an owner do not overlap, and each unlock follows a lock of the same kind by the same owner, with no
-//! operation of that owner in between. What another order means depends on the lock, so it is refused. A lock that
-//! never returned is left out; an unlock that never returned is not.
+//! operation of that owner in between. The meaning of any other order depends on the lock, so such histories are
+//! refused. A lock that never returned is left out; an unlock that never returned takes effect.
 //!
 //! # Conflict
-//! The locks and unlocks of two holds that overlap: at most four operations. They are not linearizable by themselves.
+//! The locks and unlocks of two holds that overlap: at most four operations. These operations are
+//! not linearizable by themselves.
 //!
 //! # Complexity
 //! O(events).
@@ -29,11 +31,11 @@ pub(crate) fn judge(input: &Input) -> Answer {
     let owners = match Owners::find(input) {
         Ok(Some(owners)) => owners,
         Ok(None) if input.spans.is_empty() => return Answer::Accepted(Vec::new()),
-        Ok(None) => return Answer::Refused("the owners of the locks are not known"),
+        Ok(None) => return Answer::Refused("it is not known which owner locks and unlocks"),
         Err(why) => return Answer::Refused(why),
     };
     if input.spans.iter().any(|span| span.what == Standard::LockFailed) {
-        return Answer::Refused("it has operations that the algorithm does not support");
+        return Answer::Refused("the algorithm does not support some of the operations");
     }
     match holds(input, &owners) {
         Ok(Ok(order)) => Answer::Accepted(order),
@@ -42,8 +44,8 @@ pub(crate) fn judge(input: &Input) -> Answer {
     }
 }
 
-/// Returns an order in which no two conflicting holds overlap, or the operations of two conflicting holds that overlap.
-/// Failed attempts are ignored.
+/// Returns an order in which no two conflicting holds overlap, or the operations of two conflicting
+/// holds that overlap. Failed attempts to lock are ignored.
 pub(super) fn holds(input: &Input, owners: &Owners) -> Result<Result<Vec<u32>, Vec<u32>>, &'static str> {
     let (points, partners) = points(input, owners)?;
     let mut order = Vec::with_capacity(input.spans.len());
@@ -74,11 +76,12 @@ pub(super) fn holds(input: &Input, owners: &Owners) -> Result<Result<Vec<u32>, V
     Ok(Ok(order))
 }
 
-/// Returns, for each position, the operation that takes effect there, and for each lock, its unlock.
+/// Returns two lists: for each position, the operation that takes effect there, and for each lock,
+/// its unlock.
 fn points(input: &Input, owners: &Owners) -> Result<(Vec<u32>, Vec<u32>), &'static str> {
     let mut points = vec![NONE; input.events as usize];
     let mut partners = vec![NONE; input.spans.len()];
-    // For each owner, the lock that it holds.
+    // For each owner that holds the lock, the operation that acquired the lock.
     let mut held_by = vec![NONE; owners.count()];
     for (op, span) in (0..).zip(&input.spans) {
         let (locks, shared) = match span.what {
@@ -87,12 +90,12 @@ fn points(input: &Input, owners: &Owners) -> Result<(Vec<u32>, Vec<u32>), &'stat
             Standard::LockShared { .. } => (true, true),
             Standard::UnlockShared { .. } => (false, true),
             Standard::LockFailed => continue,
-            _ => return Err("it has operations that the algorithm does not support"),
+            _ => return Err("the algorithm does not support some of the operations"),
         };
         let lock = &mut held_by[owners.of(op)];
         if locks {
             if *lock != NONE {
-                return Err("an owner acquires a lock that it holds already");
+                return Err("an owner acquires a lock that it already holds");
             }
             *lock = op;
             if span.ret != NEVER {
@@ -110,7 +113,7 @@ fn points(input: &Input, owners: &Owners) -> Result<(Vec<u32>, Vec<u32>), &'stat
     Ok((points, partners))
 }
 
-/// Returns a lock for reading that is held where `op` takes effect.
+/// Returns a `LockShared` operation whose owner holds the lock when `op` takes effect.
 fn holder(input: &Input, partners: &[u32], op: u32) -> u32 {
     let now = input.spans[op as usize].ret;
     let holds = |lock: u32| {

@@ -1,41 +1,43 @@
-//! Stacks with distinct values.
+//! Judges stacks with distinct values.
 //!
-//! **Peeling.** A value can be the bottom one if *each* of its operations has a gap, in its tuned interval, in which no
-//! other remaining value is [critical](super::container). Then it is peeled, that is, removed. The history is
-//! linearizable if and only if all values can be peeled, in whatever order. *Necessary*: the bottom value of a
-//! linearization satisfies the condition. *Sufficient*: cut a linearization of the others at the gaps of the value's
-//! operations, and insert these operations there. Peeling only makes fewer values critical, so the order does not
-//! matter.
+//! **Peeling.** A value can be at the bottom of the stack if *each* of its operations has, in its tuned interval, a gap
+//! in which no other remaining value is critical ([`container`] defines these terms). Then the value is *peeled*, that
+//! is, removed from the remaining values. The history is linearizable if and only if all values can be peeled, in any
+//! order. *Necessary*: the bottom value of a linearization satisfies the condition. *Sufficient*: cut a linearization
+//! of the other values at the gaps of this value's operations, and insert these operations there. Peeling only makes
+//! fewer values critical, so a value that can be peeled now can also be peeled later: the order does not matter.
 //!
-//! **Watching** ([`watch`], without tops). A *block* is a run of gaps in which the same values are critical. Each block
-//! watches, of the values critical in it, the one that became critical last, which is usually peeled last. Only when
-//! this value is peeled does the block look for another: values that became critical before are found by following
-//! `parent`, the value that was watched when a value became critical. A block that finds none is *free*, and frees the
-//! operations that it touches. If a neighboring block was free already, these are only operations that begin (or end)
-//! in the block itself.
+//! **Watching** ([`watch`], if the history has no tops, that is, no operations that look at the top value). A *block*
+//! is a run of gaps in which the same values are critical. Each block watches one of them: the value that became
+//! critical last, because it is usually peeled last. When this value is peeled, the block looks for another one by
+//! following `parent`, which holds, for each value, the value that was watched when it became critical. A block that
+//! finds no critical value is *free*, and frees the operations that have a gap in it. If a neighboring block was free
+//! already, only the operations that begin (or end) in the block itself are left to be freed.
 //!
-//! **By trees** ([`by_trees`], with tops, or if watching takes too many steps). A tree holds the number of critical
-//! values of each block, and returns the block with the fewest. If there are none, the operations that the block
-//! touches are free; if there is one, the tops of that value in the block are. Measured on a million operations,
-//! watching is 15 % faster where it completes, which is where stacks are not deep.
+//! **By trees** ([`by_trees`], if the history has tops, or if watching takes too many steps). A
+//! tree holds the number of critical values of each block, and returns the block with the fewest
+//! critical values. If this block has no critical value, the operations that have a gap in it are
+//! free; if it has one, the tops of that value that have a gap in it are free. Watching usually
+//! completes if stacks are not deep. Then it is 15 % faster than trees, measured on a million
+//! operations.
 //!
 //! **The linearization.** The values are placed in reverse order of peeling, each in gaps in which no value placed
-//! before is critical: it is popped in the first such gap from its last call on, and pushed in the last such gap before
-//! its first return (or all its operations are in one gap, if one is in both intervals), with its tops in between. Then
-//! a value `w` below a value `v` has no operation strictly between the push and the pop of `v`: in the gap of that
-//! operation `v` is not critical, so `v` is pushed there or later, or popped there or earlier. Inside a gap,
-//! [`Placement`] nests them.
+//! before is critical: the value is popped in the first such gap from its last call on, and pushed in the last such gap
+//! before its first return (or in the gap of the pop, if that gap is before the first return), with its tops in
+//! between. Then a value `w` that is placed after a value `v`, and so lies below it, has no operation strictly between
+//! the push and the pop of `v`: in the gap of that operation `v` is not critical, so `v` is pushed there or later, or
+//! popped there or earlier. Inside a gap, [`Placement`] nests the operations.
 //!
-//! A conflict is a set of values none of which can be peeled before the others: each has an operation such that, in
-//! each gap from its call to its return, another of the values is critical.
+//! A conflict is a set of values none of which can be peeled before the others: each value has an operation such that,
+//! in each gap from the call to the return of this operation, another value of the set is critical.
 //!
-//! **Pops that never returned** and whose values are unknown: all choices are tried, if they are few. No rule for
-//! choosing is known.
+//! For **pops that never returned** and whose values are unknown, no rule is known that finds the
+//! values that they took. So all choices of these values are tried, if there are few choices.
 //!
 //! # Complexity
-//! Watching takes O(n), plus a logarithm for each block that becomes free without a free neighbor, plus the steps of
-//! the search for another critical value. Once these are more than [`PATIENCE`] times the number of values peeled and
-//! blocks freed, trees take over: O(n log n).
+//! Watching takes O(n), plus O(log n) for each block that becomes free without a free neighbor, plus the steps of the
+//! search for another critical value. Once these steps are more than [`PATIENCE`] times the number of values peeled and
+//! blocks freed, plus [`HEAD_START`], trees take over: O(n log n).
 
 use super::container::{self, Container, NONE, Role};
 use super::place::{AHEAD, Gaps, Placement};
@@ -51,11 +53,12 @@ fn role(what: &Standard<ValueId>) -> Option<Role> {
     }
 }
 
-/// The number of steps that blocks may take to find another value to watch, for each value peeled and each block freed
-/// so far.
+/// The search for other values to watch may take this number of steps for each value peeled so far
+/// and for each block freed so far.
 const PATIENCE: usize = 4;
 
-/// The number of steps that blocks may take in addition to those that [`PATIENCE`] allows.
+/// The search for other values to watch may take this number of steps in addition to those that
+/// [`PATIENCE`] allows.
 const HEAD_START: usize = 256;
 
 /// Judges a stack whose values are distinct.
@@ -63,7 +66,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
     judge_with(input, PATIENCE)
 }
 
-/// Judges a stack whose values are distinct. If `patience` is 0, uses only trees.
+/// Judges a stack whose values are distinct. If `patience` is 0, only trees are used.
 fn judge_with(input: &Input, patience: usize) -> Answer {
     match container::collect(input, role) {
         Ok(container) => container::complete(input, container, false, |container| decide(input, container, patience)),
@@ -89,14 +92,14 @@ struct Blocks {
     of_gap: Vec<u32>,
     /// The number of blocks.
     count: u32,
-    /// For each block, the value that becomes critical at its start, or [`NONE`].
+    /// For each block, the value that becomes critical at its start, or [`NONE`] if no value does.
     starts: Vec<u32>,
 }
 
 impl Blocks {
     fn new(container: &Container) -> Self {
-        // The vector holds first the value that becomes critical, or a mark where a value ceases to be critical; then
-        // the block.
+        // For each gap, the vector first holds the value that becomes critical there, or `ENDS` if
+        // a value ceases to be critical there. Later, it holds the block of the gap.
         const ENDS: u32 = NONE - 1;
         let mut of_gap = vec![NONE; container.end as usize + 1];
         let mut critical = 0;
@@ -138,9 +141,9 @@ impl Blocks {
     }
 }
 
-/// Operations, sorted by their first or their last block.
+/// Operations, sorted either by their first blocks or by their last blocks.
 struct ByBlock {
-    /// For each block, where its operations start in `operations`.
+    /// For each block, the index in `operations` where its operations start.
     starts: Vec<u32>,
     operations: Vec<u32>,
 }
@@ -154,7 +157,8 @@ impl ByBlock {
         for block in 1..=blocks as usize {
             starts[block + 1] += starts[block];
         }
-        // `starts[block + 1]` is where the next operation of the block goes, and finally where the next block starts.
+        // `starts[block + 1]` is the index where the next operation of the block goes. In the end,
+        // it is the index where the next block starts.
         let mut sorted = vec![NONE; starts[blocks as usize + 1] as usize];
         for (block, operation) in operations {
             let place = &mut starts[block as usize + 1];
@@ -169,17 +173,18 @@ impl ByBlock {
     }
 }
 
-/// Intervals in the order of their first blocks; finds those that contain a block.
+/// Intervals of blocks, in the order of their first blocks. Finds the intervals that contain a given block.
 struct Stabbing {
-    /// A binary tree. Each leaf holds the last block of an interval plus 1, or 0 if the interval was removed; each
-    /// inner node holds the maximum of its children.
+    /// A binary tree. Each leaf holds 1 plus the index of the last block of an interval, or 0 if
+    /// the interval was removed; each inner node holds the maximum of its children.
     ends: Vec<u32>,
     leaves: usize,
 }
 
 impl Stabbing {
     fn new(ends: impl ExactSizeIterator<Item = u32>) -> Self {
-        // One more leaf than intervals, so that a search may begin after the last one.
+        // The tree has one more leaf than there are intervals, so that a search may begin after the
+        // last interval.
         let leaves = (ends.len() + 1).next_power_of_two();
         let mut tree = vec![0; 2 * leaves];
         for (slot, end) in tree[leaves..].iter_mut().zip(ends) {
@@ -191,10 +196,10 @@ impl Stabbing {
         Self { ends: tree, leaves }
     }
 
-    /// Returns the last interval before `until`, but not before `from`, that ends in `block` or after it.
+    /// Returns the last interval of `from..until` that ends in `block` or after it.
     fn find(&self, from: usize, until: usize, block: u32) -> Option<usize> {
         let mut node = until + self.leaves;
-        // Up, until a subtree to the left contains such an interval ...
+        // Go up until the subtree to the left contains such an interval.
         loop {
             if node <= 1 {
                 return None;
@@ -205,7 +210,7 @@ impl Stabbing {
             }
             node >>= 1;
         }
-        // ... and down again, preferring the right child.
+        // Go down to the last such interval of this subtree, preferring the right child.
         while node < self.leaves {
             node = 2 * node + usize::from(self.ends[2 * node + 1] > block);
         }
@@ -228,11 +233,11 @@ impl Stabbing {
 
 /// The operations that wait for a free block.
 struct Waiting {
-    /// For each value, the number of its operations that still wait.
+    /// For each value, the number of its operations that still wait for a free block.
     left: Vec<u32>,
-    /// Whether each operation is free.
+    /// For each operation, whether it has been freed.
     is_free: Vec<bool>,
-    /// The values whose operations no longer wait.
+    /// The values whose operations have all been freed.
     peelable: Vec<u32>,
 }
 
@@ -247,12 +252,13 @@ impl Waiting {
     }
 }
 
-/// Peels values if there are no tops. Returns them in the order of peeling; not all of them if it gets stuck.
+/// Peels values if no operation of the history looks at the top value. Returns the peeled values in
+/// the order of peeling. Values that cannot be peeled are missing.
 ///
-/// Returns `None` if blocks took more than `patience` steps, for each value peeled and each block freed, to find
-/// another value to watch.
+/// Returns `None` if the search for other values to watch took too many steps: more than `patience`
+/// for each value peeled and each block freed, plus [`HEAD_START`].
 ///
-/// Operation `2 v` is the push of value `v`, `2 v + 1` its pop.
+/// Operation `2 v` is the push of value `v`, and operation `2 v + 1` is the pop of `v`.
 fn watch(container: &Container, blocks: &Blocks, patience: usize) -> Option<Vec<u32>> {
     let values = container.values.len();
     if patience == 0 {
@@ -267,9 +273,11 @@ fn watch(container: &Container, blocks: &Blocks, patience: usize) -> Option<Vec<
 
     // Returns the block after the last one in which a value is critical.
     let last = |value: u32| blocks.of(container.values[value as usize].last_call);
-    // For each value, the one that was watched when it became critical; later, one further along that path.
+    // For each value, the value that was watched when it became critical. Following these entries
+    // from value to value gives a path. Later, an entry may skip values of its path.
     let mut parent = vec![NONE; values];
-    // For each value, the first block that watches it; for each block, the next one that watches the same value.
+    // For each value, the first block that watches it. For each block, the next block that watches
+    // the same value.
     let (mut watchers, mut next_watcher) = (vec![NONE; values], vec![NONE; blocks.count as usize]);
     let mut free = Vec::new();
     let mut open: Vec<u32> = Vec::new();
@@ -336,8 +344,8 @@ fn watch(container: &Container, blocks: &Blocks, patience: usize) -> Option<Vec<
     }
 }
 
-/// Returns the next value above `value` that is not peeled, or [`NONE`]. Peeled values on the path are skipped from
-/// then on.
+/// Follows `parent` from `value` to the next value that is not peeled, and returns it, or [`NONE`]. Later calls skip
+/// the peeled values on this path.
 fn left_above(parent: &mut [u32], is_peeled: &[bool], value: u32, steps: &mut usize) -> u32 {
     let mut below = value;
     loop {
@@ -353,16 +361,19 @@ fn left_above(parent: &mut [u32], is_peeled: &[bool], value: u32, steps: &mut us
     }
 }
 
-/// A number for each block, in a tree: several can be decremented at once, and the least can be found.
+/// A tree that holds the depth of each block, that is, the number of values that are critical in
+/// the block. It can decrement the depths of several blocks at once, and find a block with the
+/// least depth.
 struct Depths {
-    /// For each node, the least number below it, without what was subtracted at nodes above it.
+    /// For each node, the least depth below it, not counting what was subtracted at nodes above it.
     least: Vec<u32>,
-    /// For each node, the amount that was subtracted from all numbers below it.
+    /// For each node, the amount that was subtracted from all depths below the node.
     less: Vec<u32>,
     leaves: usize,
 }
 
-/// The depth of a block that was taken. Subtracting from it never yields a depth that a block can have.
+/// The depth that marks a block as taken out. Subtracting from it never yields a depth that a block
+/// can have.
 const TAKEN: u32 = u32::MAX;
 
 impl Depths {
@@ -391,7 +402,7 @@ impl Depths {
         }
     }
 
-    /// Subtracts 1 from each of `from..until`.
+    /// Subtracts 1 from the depths of the blocks `from..until`.
     fn decrement(&mut self, from: usize, until: usize) {
         let (mut low, mut high) = (from + self.leaves, until + self.leaves);
         let (first, last) = (low, high - 1);
@@ -411,7 +422,7 @@ impl Depths {
         self.refresh(last);
     }
 
-    /// Takes out a block with the least depth, and returns both.
+    /// Takes a block with the least depth out of the tree, and returns the block and its depth.
     fn take_least(&mut self) -> (usize, u32) {
         let depth = self.least[1];
         let mut node = 1;
@@ -424,9 +435,10 @@ impl Depths {
     }
 }
 
-/// The sum of the numbers of the values that are critical in a block: if there is only one, its number.
+/// For each block, the sum of the indices of the values that are critical in it. If only one value
+/// is critical, the sum is the index of this value.
 struct Sums {
-    /// A Fenwick tree of changes.
+    /// A Fenwick tree of the changes of the sum from one block to the next.
     tree: Vec<u32>,
 }
 
@@ -453,14 +465,18 @@ impl Sums {
     }
 }
 
-/// Peels values. Returns them in the order of peeling; not all of them if it gets stuck.
+/// Peels values. Returns the peeled values in the order of peeling. Values that cannot be peeled
+/// are missing.
 ///
-/// Operation `2 v` is the push of value `v`, `2 v + 1` its pop; the tops come after these, ordered by value and call.
+/// Operation `2 v` is the push of value `v`, and operation `2 v + 1` is the pop of `v`. The *tops*,
+/// that is, the operations that look at the top value, are numbered after all pushes and pops,
+/// ordered by value and call.
 fn by_trees(input: &Input, container: &Container, blocks: &Blocks) -> Vec<u32> {
     let values = container.values.len();
     let first_top = u32::try_from(2 * values).expect("the number of operations fits in 32 bits");
     let mut left = vec![2u32; values];
-    // For each top, its value and its blocks; for each value, where its tops start.
+    // For each top (an operation that looks at the top value), its value, and the first and the
+    // last block of its interval. For each value, the index where its tops start.
     let (mut top_values, mut top_blocks, mut top_starts) = (Vec::new(), Vec::new(), Vec::new());
     for (number, value) in (0..).zip(&container.values) {
         top_starts.push(top_values.len());
@@ -506,8 +522,9 @@ fn by_trees(input: &Input, container: &Container, blocks: &Blocks) -> Vec<u32> {
         *slot = depth;
     }
     let mut depths = Depths::new(&depths);
-    // For each value, the first block that was taken while this was the only critical value; for each block, the next
-    // such block.
+    // For each value, the first block that was taken out while this value was the only critical
+    // value in the block. For each block, the next block that was taken out in this way for the
+    // same value.
     let (mut alone, mut next_alone) = (vec![NONE; values], vec![NONE; blocks.count as usize]);
     let mut free: Vec<u32> = Vec::new();
     let mut peeled = Vec::with_capacity(container.live);
@@ -549,7 +566,7 @@ fn by_trees(input: &Input, container: &Container, blocks: &Blocks) -> Vec<u32> {
                 let value = sums.at(block);
                 next_alone[taken] = std::mem::replace(&mut alone[value as usize], block);
                 let tops = top_starts[value as usize]..top_starts[value as usize + 1];
-                // The tops of this value, which are ordered by call, that begin in this block or earlier.
+                // The tops of a value are ordered by call: those before `until` begin in this block or earlier.
                 let until = tops.start + top_blocks[tops.clone()].partition_point(|blocks| blocks.0 <= block);
                 while let Some(found) = stabbing_tops.find(tops.start, until, block) {
                     stabbing_tops.remove(found);
@@ -561,7 +578,7 @@ fn by_trees(input: &Input, container: &Container, blocks: &Blocks) -> Vec<u32> {
     }
 }
 
-/// Places the values, the last peeled first.
+/// Places the values, beginning with the value that was peeled last.
 fn place(input: &Input, container: &Container, peeled: &[u32]) -> Answer {
     let mut gaps = Gaps::new(container.end, true);
     let mut placement = Placement::new(container.end, input.spans.len());
@@ -598,10 +615,12 @@ fn place(input: &Input, container: &Container, peeled: &[u32]) -> Answer {
     Answer::Accepted(placement.order())
 }
 
-/// Returns the conflict of values that cannot be peeled: a few of them that block each other.
+/// Returns a conflict: the operations of a few values that cannot be peeled because they block each
+/// other.
 ///
-/// Starting with one value, adds the values that block it, the values that block those, and so on. This is done from
-/// several starts, and the smallest set is kept. If this takes too long, all remaining values are the conflict.
+/// Starts with one value, and adds the values that block it, the values that block these, and so
+/// on. Tries several start values, and keeps the smallest set. If this takes too long, the conflict
+/// consists of all remaining values.
 fn stuck(input: &Input, container: &Container, peeled: &[u32]) -> Answer {
     const STARTS: usize = 32;
     let mut is_left: Vec<bool> = container.values.iter().map(container::Value::lives).collect();
@@ -636,7 +655,7 @@ fn stuck(input: &Input, container: &Container, peeled: &[u32]) -> Answer {
         }
     }
     let (values, mut operations) = fewest.unwrap_or_else(|| {
-        // Use all remaining values, with all their operations.
+        // Fall back to all remaining values, with all their operations.
         let looks = left.iter().flat_map(|value| container.looks(*value as usize)).copied().collect();
         (left, looks)
     });
@@ -648,8 +667,8 @@ fn stuck(input: &Input, container: &Container, peeled: &[u32]) -> Answer {
 struct Ways<'a> {
     input: &'a Input,
     container: &'a Container,
-    /// For each gap, the two values that stay critical longest among those that became critical up to there; [`NONE`]
-    /// if there is none.
+    /// For each gap, the two values that stay critical longest among the remaining values that became critical in this
+    /// gap or earlier; [`NONE`] in place of a missing value.
     longest: Vec<[u32; 2]>,
 }
 
@@ -675,7 +694,8 @@ impl<'a> Ways<'a> {
         Self { input, container, longest }
     }
 
-    /// Returns an operation of `value`, and other values of which at least one is critical in each of its gaps.
+    /// Returns an operation of `value` and some other values, such that at least one of these
+    /// values is critical in each gap of the operation.
     fn in_the_way(&self, value: u32, steps: &mut usize) -> (u32, Vec<u32>) {
         let tuned = &self.container.values[value as usize];
         let push = (tuned.add, tuned.add_call, tuned.first_return);

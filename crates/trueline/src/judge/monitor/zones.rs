@@ -3,34 +3,37 @@
 //! Gibbons and Korach (1997) use it for the reads and writes of one value. A chain of read-modify-writes, and all
 //! operations on a key of a map while the key is present, are such blocks too.
 //!
-//! Block `a` must come before block `b` if an operation of `a` returned before one of `b` was called, that is, if
-//! `first_return(a) < last_call(b)`. The blocks can be ordered if and only if no two of them must each come before the
-//! other:
+//! Block `a` must come before block `b` if an operation of `a` returned before one of `b` was
+//! called, that is, if `first_return(a) < last_call(b)`. The blocks can be ordered if and only if
+//! there are no two blocks each of which must come before the other:
 //!
-//! - *Two are enough.* Let `a` have the earliest first return on a cycle. Each block `x` of the cycle has a predecessor
-//!   there whose first return is before `last_call(x)`, so `first_return(a)` is too: `a` must come before all of them,
-//!   and so before its own predecessor.
-//! - *Which two.* A block is *forward* if its first return is before its last call: its value is certainly there
-//!   between them. Two forward blocks conflict if these zones overlap; a forward block conflicts with one that is not
-//!   forward if the zone of the latter, from last call to first return, lies within the zone of the former; two blocks
-//!   that are not forward never conflict.
-//! - *The order.* By last call, except that a block that is not forward and whose last call falls into a forward zone
-//!   comes directly after that zone's block.
+//! - *Why two are enough.* Suppose that the relation "must come before" has a cycle, and let `a` be its block with the
+//!   earliest first return. Each block `x` of the cycle has a predecessor in the cycle whose first return is before
+//!   `last_call(x)`, so `first_return(a)` is before it too: `a` must come before all blocks of the cycle, and so before
+//!   its own predecessor.
+//! - *Which two conflict.* A block is *forward* if its first return is before its last call: between the two, its value
+//!   is certainly present. Two forward blocks conflict if these zones overlap; a forward block conflicts with one that
+//!   is not forward if the zone of the latter, from last call to first return, lies within the zone of the former; two
+//!   blocks that are not forward never conflict.
+//! - *The order.* Blocks are ordered by last call, except that a block that is not forward and whose last call falls
+//!   into a forward zone comes directly after that zone's block.
 //!
 //! # Complexity
 //! O(events + blocks): positions are bucketed rather than compared.
 
 use super::NEVER;
 
-/// A number that stands for no operation, block or position.
+/// Marks a missing operation, block or position.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The first return and the last call of some operations.
+/// The earliest return and the latest call among some operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Zone {
-    /// [`NEVER`] if none of them returned, or if there are none: then the block is left out.
+    /// The earliest return among the operations. [`NEVER`] if no operation returned, or if there
+    /// are no operations; in both cases, the block is left out.
     pub(super) first_return: u32,
-    /// Meaningless if there are no operations; [`NEVER`] if the block must be the last.
+    /// The latest call among the operations. Meaningless if there are no operations; [`NEVER`] if
+    /// the block must be the last one.
     pub(super) last_call: u32,
 }
 
@@ -52,12 +55,13 @@ impl Zone {
     }
 }
 
-/// Returns the blocks in an order that keeps the order of their operations, or two blocks that conflict.
+/// Returns the blocks in an order that respects the real-time order of their operations, or two blocks that conflict.
 ///
-/// `initial` is a block that began before all others, if it has any operation.
+/// `initial` is the block that began before all others; it may have no operations.
 pub(super) fn arrange(zones: &[Zone], events: u32, initial: Option<u32>) -> Result<Vec<u32>, [u32; 2]> {
     let zone = |block: u32| zones[block as usize];
-    // For each position, the block whose last call is there, or whose first return is there if it is forward.
+    // For each position, the block that has its last call there, or the forward block that has its
+    // first return there.
     let mut at = vec![NONE; events as usize];
     let mut blocks = 0;
     for (block, zone) in (0..).zip(zones) {
@@ -73,9 +77,9 @@ pub(super) fn arrange(zones: &[Zone], events: u32, initial: Option<u32>) -> Resu
         }
     }
     let mut order = Vec::with_capacity(blocks);
-    // The forward block whose zone contains this position.
+    // The forward block whose zone contains the current position, if any.
     let mut open = initial.filter(|&block| zone(block).first_return != NEVER);
-    // Blocks that come directly after it.
+    // The blocks that come directly after the block in `open`.
     let mut behind = Vec::new();
     for (position, &block) in (0..).zip(&at) {
         if block == NONE {
@@ -96,9 +100,9 @@ pub(super) fn arrange(zones: &[Zone], events: u32, initial: Option<u32>) -> Resu
             None => open = Some(block),
         }
     }
-    // A block that lasts to the end.
+    // A block that lasts to the end is still open here.
     order.extend(open);
-    debug_assert_eq!(order.len(), blocks, "a block has no place in the order");
+    debug_assert_eq!(order.len(), blocks, "every block has a place in the order");
     Ok(order)
 }
 

@@ -1,4 +1,6 @@
-//! The typed side of the online judge: operations, results and states of one part, by number.
+//! The side of the online judge that knows the types of the specification. It stores the
+//! operations, results and states of one part of a history; the other side refers to them by
+//! numbers.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -8,7 +10,7 @@ use super::super::interner::Table;
 use super::super::search::hash;
 use crate::spec::Spec;
 
-/// The outcomes of a step: results and next states, by number.
+/// The outcomes of a step. Each outcome holds the numbers of a result and of the next state.
 pub(super) type Steps = SmallVec<[(u32, u32); 2]>;
 
 /// The role of an operation whose result is not known yet.
@@ -16,46 +18,50 @@ pub(super) type Steps = SmallVec<[(u32, u32); 2]>;
 pub(super) enum EffectKind {
     /// The operation leaves every state unchanged, whatever it returns ([`Spec::observes`]).
     Observer,
-    /// A blind write: the operation is possible in every state, always leads to the same one ([`Spec::overwrites`]),
-    /// and has a result that does not depend on the state. (A transaction that reads and then writes is not blind,
-    /// although it overwrites.)
+    /// A blind write: the operation is possible in every state, always leads to the same state
+    /// ([`Spec::overwrites`]), and has a result that does not depend on the state. (A transaction
+    /// that reads and then writes is not blind, although it overwrites.)
     Blind,
-    /// Anything else.
+    /// Any other operation.
     Other,
 }
 
-/// The operations, results and states of a part, without their types. The initial state is 0 until states are
+/// Access to the operations, results and states of a part by their numbers, so that the caller need
+/// not know their types. The initial state has number 0 until states are
 /// [collected](Door::retain).
 pub(super) trait Door {
-    /// Returns the outcomes of an operation in a state; if `recorded` is given, only those with this result.
+    /// Returns the outcomes of an operation in a state. If `recorded` is given, returns only the
+    /// outcomes with this result.
     fn step(&mut self, state: u32, op: u32, recorded: Option<u32>) -> Steps;
-    /// Returns whether the operation with this result leaves every state unchanged.
+    /// Returns whether the operation leaves every state unchanged if it has the given result.
     fn observes(&self, op: u32, ret: u32) -> bool;
-    /// Returns whether the state after the operation with this result does not depend on the state before.
+    /// Returns whether the operation with the given result leads to the same state from every
+    /// state.
     fn is_fixed(&self, op: u32, ret: u32) -> bool;
     /// Returns a hash of an operation.
     fn hash(&self, op: u32) -> u64;
     /// Returns whether two operations are equal.
     fn is_same(&self, one: u32, other: u32) -> bool;
-    /// Forgets an operation; its number is used again.
+    /// Forgets an operation; its number will be reused.
     fn forget(&mut self, op: u32);
-    /// Returns the number of states and results.
+    /// Returns the total number of states and results.
     fn len(&self) -> usize;
-    /// Keeps only these states and results (both ascending), which are renumbered in that order.
+    /// Keeps only the states and results with the given numbers (both lists are ascending), and
+    /// renumbers them in that order.
     fn retain(&mut self, states: &[u32], rets: &[u32]);
     /// Returns the approximate number of bytes that the operations, results and states take.
     fn bytes(&self) -> usize;
 }
 
-/// Items by number, which are looked up linearly while there are few.
+/// A list of numbered items. Up to [`FEW`] items, an item is found by a linear search.
 struct Items<T> {
     items: Vec<T>,
     hashes: Vec<u64>,
-    /// The numbers by hash, if there are more than [`FEW`] items.
+    /// The numbers of the items, by hash. Used only if there are more than [`FEW`] items.
     table: Option<Table>,
 }
 
-/// The largest number of items that are looked up linearly.
+/// The largest number of items that are searched linearly.
 const FEW: usize = 24;
 
 impl<T> Default for Items<T> {
@@ -94,7 +100,7 @@ impl<T: Eq + Hash> Items<T> {
         (as_number(number), found.is_none())
     }
 
-    /// Keeps only the items with these numbers (ascending), and renumbers them.
+    /// Keeps only the items with the given numbers, which are ascending, and renumbers the items.
     fn retain(&mut self, keep: &[u32]) {
         let old = std::mem::take(self);
         let mut keep = keep.iter().peekable();
@@ -112,10 +118,11 @@ pub(super) struct Typed<S: Spec + ?Sized> {
     free: Vec<u32>,
     rets: Items<S::Ret>,
     states: Items<S::State>,
-    /// Whether operations with different keys are in this part. Those with a key then leave the others' part of the state
-    /// unchanged, so that they are not blind, and the state after them is not fixed.
+    /// Whether this part contains operations with different keys. If so, an operation with a key
+    /// leaves the state of the other keys unchanged, so the operation is not a blind write, and the
+    /// state after it depends on the state before.
     is_whole: bool,
-    /// The heap memory of the states, in bytes.
+    /// The size of the states on the heap, in bytes.
     heap: usize,
 }
 
@@ -150,12 +157,13 @@ impl<S: Spec + ?Sized> Typed<S> {
         (number, kind)
     }
 
-    /// Returns whether an operation reads or changes the state of the whole part, not only that of one key.
+    /// Returns whether an operation reads or changes the state of the whole part, not only the
+    /// state of one key.
     fn concerns_all(&self, spec: &S, op: &S::Op) -> bool {
         !self.is_whole || spec.key(op, None).is_none()
     }
 
-    /// Returns whether operations with different keys are in this part.
+    /// Returns whether this part contains operations with different keys.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -165,18 +173,19 @@ impl<S: Spec + ?Sized> Typed<S> {
         self.rets.number(ret).0
     }
 
-    /// Returns the result with this number.
+    /// Returns the result with the given number.
     pub(super) fn ret_of(&self, ret: u32) -> &S::Ret {
         &self.rets.items[ret as usize]
     }
 
-    /// Returns the operation with this number.
+    /// Returns the operation with the given number.
     pub(super) fn op(&self, op: u32) -> &S::Op {
-        self.ops[op as usize].as_ref().expect("operations are forgotten after their last use")
+        self.ops[op as usize].as_ref().expect("the operation has not been forgotten")
     }
 }
 
-/// Returns whether an operation that overwrites has the same results in every state.
+/// Returns whether `op`, which must be an operation that overwrites the state, can have the same
+/// results in every state.
 fn has_one_result<S: Spec + ?Sized>(spec: &S, op: &S::Op) -> bool {
     spec.step(&spec.initial(), op, None).iter().all(|(ret, _)| spec.overwrites(op, Some(ret)))
 }
@@ -190,7 +199,7 @@ pub(super) struct Opened<'d, S: Spec + ?Sized> {
 impl<S: Spec + ?Sized> Door for Opened<'_, S> {
     fn step(&mut self, state: u32, op: u32, recorded: Option<u32>) -> Steps {
         let Typed { ops, rets, states, heap, .. } = &mut *self.typed;
-        let op = ops[op as usize].as_ref().expect("operations are forgotten after their last use");
+        let op = ops[op as usize].as_ref().expect("the operation has not been forgotten");
         let known = recorded.map(|ret| &rets.items[ret as usize]);
         let outcomes = self.spec.step(&states.items[state as usize], op, known);
         let mut steps = Steps::new();

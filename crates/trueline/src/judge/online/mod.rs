@@ -2,61 +2,69 @@
 //!
 //! The method is just-in-time linearization (Lowe, *Testing for Linearizability*, section 5), breadth first, as in
 //! [`linear`](super::linear): after each return, a set of configurations represents all linearizations of the events so
-//! far in which no operation takes effect earlier than some return needs it. The history so far, with its open
-//! operations pending, is linearizable if and only if the set is not empty. The other searches of this crate know the
-//! result of an operation when it is called. Here it is known only at the return, so every rule must do without the
-//! future.
+//! far in which an operation takes effect only when a return requires it. The history so far, with its open operations
+//! pending, is linearizable if and only if the set is not empty. The other searches of this crate know the result of an
+//! operation when it is called. Here the result is known only at the return, so no rule can use the result of an open
+//! operation.
 //!
 //! # Configurations
-//! A configuration is a state, and for each open operation either the result with which it took effect, or the results
-//! that it could have had *at no cost*: at some moment of the path since its call, it would have left the state
-//! unchanged. Choosing such a result later changes nothing else, so the choice can wait until the return (an operation
-//! that only observes never takes effect in any other way). Operations with unknown outcomes never return, so only the
-//! number of those that took effect matters, among equal ones.
+//! A configuration consists of a state and, for each open operation, either the result with which
+//! it took effect, or the results that it could have had *at no cost*. A result is at no cost if,
+//! at some moment since the call, taking effect with this result would have left the state
+//! unchanged. Choosing such a result later changes nothing else, so the choice can wait until the
+//! return (an operation that only observes never takes effect in any other way). Operations with
+//! unknown outcomes never return, so for each group of equal operations of this kind, a
+//! configuration has only the number of operations that took effect.
 //!
-//! At the return of *o* with result *r*, a configuration passes if *o* took effect with *r*, or could have had *r* at no
-//! cost. Otherwise, and also if *r* may have changed the state, the other open operations may take effect before *o*, in
-//! every order that ends with *o*, and only in steps that change the state (Lowe's Lemma 5.1: what takes effect after *o*
-//! can wait for the next return). An operation that then fails (a late `fail`) takes back what it did: the
-//! configurations in which it took effect are dropped.
+//! At the return of *o* with result *r*, a configuration passes if *o* took effect with *r*, or could have had *r* at
+//! no cost. Otherwise, and also if *r* may have changed the state, the other open operations may take effect before
+//! *o*, in every order that ends with *o*, and only in steps that change the state (Lowe's Lemma 5.1: operations that
+//! take effect after *o* can wait for the next return). If an operation is reported later as failed (a late `fail`),
+//! the configurations in which it took effect are dropped.
 //!
 //! # Blind writes
-//! A blind write (see [`Spec::overwrites`]) leads to the same state from everywhere. When one takes effect, at the *gap*
-//! just before it,
+//! A blind write (see [`Spec::overwrites`]) leads to the same state from every state. The moment just before a blind
+//! write takes effect is called a *gap*. In a gap,
 //!
-//! - every other open blind write may have taken effect, unseen: its result is one at no cost;
-//! - an open blind write *w* may have taken effect and have been seen by operations that left its state unchanged: a
-//!   *flash*. At the return of *o* with a result that it has only in the state after *w*, the configuration passes at the
-//!   price that *w* has taken effect. The last gap of a path is the best one, because all operations that were open at
-//!   an earlier gap and are still open were open there, too. So a configuration has the time of its last gap, and a
-//!   flash is possible if *o* and *w* were called before it. What else can be seen in this flash is then at no cost.
-//!   When *w* returns and passes because it may have taken effect unseen, its flash is at no cost, too.
+//! - every other open blind write may have taken effect without being seen, so its result is at no
+//!   cost;
+//! - an open blind write *w* may have taken effect, and operations that leave the state unchanged
+//!   may have seen the state after *w*. The moment between *w* and the next blind write is called a
+//!   *flash*. If *o* returns with a result that it can have only in the state after *w*, the
+//!   configuration passes, but *w* then counts as having taken effect. The last gap of a path is
+//!   the best one, because all operations that were open at an earlier gap and are still open were
+//!   open at the last gap, too. So a configuration has the time of its last gap, and a flash is
+//!   possible if *o* and *w* were called before that time. All other results that can be seen in
+//!   this flash are then at no cost. If *w* returns and passes because it may have taken effect
+//!   unseen, the results that can be seen in its flash are at no cost, too.
 //!
 //! So a blind write that is followed by another one needs no configuration of its own. Without this rule, *k* unknown
-//! outcomes of writes and one open read would need *2^k* configurations. Operations that change the state after *w* are
-//! not covered by a flash: blind writes are tried before these.
+//! outcomes of writes and one open read would need *2^k* configurations. A flash does not cover operations that change
+//! the state after *w*, so blind writes are also tried before such operations.
 //!
 //! # Dominance
-//! A configuration is dropped if another one has the same state, a gap that is not earlier, uses no more unknown
-//! outcomes, and can give every open operation each result that the former can: an operation that took effect with *r*
-//! is dominated by one that could have had *r* at no cost. This also holds if the operation fails later, or if its
-//! outcome becomes unknown.
+//! A configuration is dropped if another one is at least as good: the other one has the same state,
+//! its gap is not earlier, it uses no more unknown outcomes, and it can give every open operation
+//! each result that the dropped one can give it. For the last condition, an operation that could
+//! have had *r* at no cost is at least as good as one that took effect with *r*. This also holds if
+//! the operation fails later, or if its outcome becomes unknown.
 //!
-//! If all other operations that took effect before *o* would have unknown outcomes, and the state after *o* with *r* is
-//! the same whatever they do ([`Spec::leads_to`]), they can wait. If all operations that change the state commute, as those
+//! Operations with unknown outcomes can wait under three conditions: no other operation could take
+//! effect before *o*, *o* can return *r* without them, and the state after *o* with *r* does not
+//! depend on them ([`Spec::leads_to`]). If all operations that change the state commute, as those
 //! of a counter do, all of them can wait, unless an open operation may see the state between them.
 //!
 //! # Memory
-//! A part has the operations that are open, those with unknown outcomes, and the configurations. States and results are
-//! numbered, and those that no configuration has are collected when their number has doubled. If a part has more
-//! configurations than the limit, or if the parts together take more memory than the limit, the older half of the unknown
-//! outcomes of a part is forgotten: the remaining configurations are some of the right ones, so as long as there are any,
-//! the events so far are linearizable; if there are none, the part is unknown, never rejected.
+//! A part stores the open operations, the operations with unknown outcomes, and the configurations. States and results
+//! are numbered. When their number has doubled, those that no configuration uses are dropped. If a part has more
+//! configurations than the limit, or if the parts together take more memory than the limit, the older half of the
+//! unknown outcomes of a part is forgotten. The remaining configurations are a subset of the correct ones: as long as
+//! one remains, the events so far are linearizable; if none remains, the part is unknown, never rejected.
 //!
 //! # Complexity
 //! O(1) steps of the specification for each event of a part in which operations do not overlap and whose unknown
-//! outcomes are not seen. Otherwise O(c k) for c configurations and k open operations, where c is exponential in k in the
-//! worst case.
+//! outcomes are not seen. Otherwise O(c k) for c configurations and k open operations, where c is exponential in k in
+//! the worst case.
 
 mod door;
 mod part;
@@ -81,13 +89,14 @@ pub(crate) struct OnlineLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Why {
-    /// A result has no explanation, but some unknown outcomes were forgotten to save memory.
+    /// No configuration explains a result. One of the unknown outcomes that were forgotten to save
+    /// memory might explain it.
     Forgotten,
     /// There were more configurations than the limit allows.
     TooMany,
     /// The memory limit was reached, and there were no more unknown outcomes to forget.
     Memory,
-    /// An operation was recorded too late.
+    /// An operation was recorded too late to be judged.
     Late,
 }
 
@@ -103,40 +112,41 @@ pub(crate) struct OnlineCall {
 pub(crate) enum Effect<Ret> {
     /// The event does not change the verdict.
     Nothing,
-    /// The part is not linearizable from this event on. For a return, `allowed` has the results that it could have
-    /// had; `are_all` is false if there may be others.
+    /// The part is not linearizable from this event on. For a return, `allowed` holds the results
+    /// that the operation could have had; `are_all` is `false` if the list may be incomplete.
     Rejected { allowed: Vec<Ret>, are_all: bool },
-    /// The part cannot be decided.
+    /// The part cannot be decided, for the given reason.
     Undecided(Why),
 }
 
-/// How an object is divided into parts.
+/// The way in which an object is divided into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Division {
-    /// By key.
+    /// Each key is a part.
     Keys,
-    /// Not at all: its first operation spans keys.
+    /// The whole object is one part, with the given number, because the first operation on the
+    /// object spans keys.
     Whole(u32),
 }
 
-/// Judges the parts of a history, by object and key, event by event.
+/// Judges a history event by event. The history is divided into parts by object and key.
 pub(crate) struct Online<'s, S: Spec + ?Sized> {
     spec: &'s S,
     limits: OnlineLimits,
-    /// Whether all operations that do not observe commute.
+    /// Whether all operations except observers commute.
     commutes: bool,
     objects: HashMap<u32, Division, hash::Builder>,
     keys: HashMap<(u32, S::Key), u32, hash::Builder>,
     parts: Vec<Part>,
     doors: Vec<Typed<S>>,
-    /// The bytes of each part at its last event, and their sum.
+    /// The size of each part in bytes at its last event; `total` is the sum of these sizes.
     bytes: Vec<usize>,
     total: usize,
 }
 
 impl<'s, S: Spec + ?Sized> Online<'s, S> {
-    /// Creates a judge. `commutes` promises that all operations that do not observe are possible in every state, have one
-    /// result, and commute.
+    /// Creates a judge. `commutes` may be set only if all operations except observers commute, are
+    /// possible in every state, and have only one possible result.
     pub(crate) fn new(spec: &'s S, limits: OnlineLimits, commutes: bool) -> Self {
         Self {
             spec,
@@ -151,8 +161,8 @@ impl<'s, S: Spec + ?Sized> Online<'s, S> {
         }
     }
 
-    /// Returns the part of an operation, and whether it is new; `None` if the operation spans keys, but earlier
-    /// operations of the object were judged by key.
+    /// Returns the part of an operation, and whether the part is new. Returns `None` if the
+    /// operation spans keys, but earlier operations on the object were judged by key.
     pub(crate) fn part(&mut self, object: u32, op: &S::Op) -> Option<(u32, bool)> {
         let next = u32::try_from(self.parts.len()).expect("memory runs out before 2^32 parts");
         let key = self.spec.key(op, None);
@@ -179,7 +189,7 @@ impl<'s, S: Spec + ?Sized> Online<'s, S> {
         Some((part, part == next))
     }
 
-    /// Adds a call to a part. A part that is already decided ignores it.
+    /// Adds a call to a part. A part that is already decided ignores the call.
     pub(crate) fn call(&mut self, part: u32, op: S::Op) -> OnlineCall {
         let at = part as usize;
         if self.parts[at].fate() != Fate::Fine {
@@ -225,7 +235,8 @@ impl<'s, S: Spec + ?Sized> Online<'s, S> {
         }
     }
 
-    /// Gives up on a part, unless it is decided. Returns whether it was not.
+    /// Gives up on a part that is not decided yet. Returns whether the part was undecided before
+    /// this call.
     pub(crate) fn give_up(&mut self, part: u32, why: Why) -> bool {
         let at = part as usize;
         let was_fine = self.parts[at].fate() == Fate::Fine;
@@ -241,8 +252,8 @@ impl<'s, S: Spec + ?Sized> Online<'s, S> {
         self.total
     }
 
-    /// Frees memory until the parts take less than the limit. Returns the parts whose unknown outcomes were forgotten,
-    /// and those that were given up.
+    /// Frees memory until the parts take less memory than the limit. Returns the parts that forgot
+    /// unknown outcomes, and the parts on which the judge gave up.
     pub(crate) fn save_memory(&mut self) -> (Vec<u32>, Vec<u32>) {
         let (mut forgot, mut given_up) = (Vec::new(), Vec::new());
         if self.total <= self.limits.memory {
@@ -295,7 +306,7 @@ impl<'s, S: Spec + ?Sized> Online<'s, S> {
         self.weigh(at);
     }
 
-    /// Updates the memory that a part takes.
+    /// Updates the record of how much memory a part takes.
     fn weigh(&mut self, at: usize) {
         let door = Opened { spec: self.spec, typed: &mut self.doors[at] };
         let bytes = self.parts[at].bytes() + door::Door::bytes(&door) + size_of::<Typed<S>>();

@@ -16,14 +16,17 @@ type Pairs = SmallVec<[(u32, u32); 2]>;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Configuration {
     state: u32,
-    /// The time of the last blind write that took effect; 0 if that was before every open call.
+    /// The time at which the last blind write took effect; 0 if no blind write took effect, or if
+    /// every open operation was called after that time.
     gap: u64,
     /// The open operations that have taken effect, each with its result.
     done: Pairs,
-    /// The results that other open operations could have had at no cost: at a moment when they would have left the state
-    /// unchanged, or just before a blind write, unseen.
+    /// The results that open operations not in `done` could have had at no cost. An operation could
+    /// have had a result at no cost if it could have taken effect without changing the state or,
+    /// for a blind write, just before another blind write, which hides its effect.
     seen: Pairs,
-    /// For each group of unknown outcomes, the number of its members that have taken effect; groups with none are left out.
+    /// For each group of unknown outcomes, the number of its members that have taken effect. Groups
+    /// without such members are left out.
     used: Pairs,
 }
 
@@ -67,7 +70,8 @@ impl Configuration {
         }
     }
 
-    /// Returns whether this configuration can do all that `other` can: see "Dominance" in the module's documentation.
+    /// Returns whether this configuration can be continued in every way in which `other` can: see "Dominance" in the
+    /// documentation of the parent module.
     fn dominates(&self, other: &Self) -> bool {
         if self.state != other.state || self.gap < other.gap {
             return false;
@@ -76,7 +80,7 @@ impl Configuration {
             Some(own) => own == ret,
             None => self.has_seen(op, ret),
         };
-        // An operation that has taken effect here must have taken effect there.
+        // An operation that has taken effect in `self` must have taken effect in `other`, too.
         self.done.iter().all(|&(op, _)| other.result(op).is_some())
             && other.done.iter().all(is_done)
             && other.seen.iter().all(|&(op, ret)| self.has_seen(op, ret))
@@ -89,7 +93,7 @@ impl Configuration {
     }
 }
 
-/// An operation that may still return.
+/// An open operation, which may return later.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     op: u32,
@@ -103,11 +107,11 @@ struct Group {
     op: u32,
     kind: EffectKind,
     hash: u64,
-    /// The times of the calls, ascending.
+    /// The times of the members' calls, ascending.
     called: VecDeque<u64>,
 }
 
-/// An operation that may take effect.
+/// An operation that may take effect next: an open one, or a member of a group.
 #[derive(Clone, Copy, Debug)]
 enum Candidate {
     Open(Open),
@@ -133,33 +137,34 @@ impl Candidate {
 /// The verdict on a part so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// All events so far are explained.
+    /// The events so far are linearizable.
     Fine,
     Rejected,
     Unknown(Why),
 }
 
-/// More configurations than the limit allows.
+/// The error that is returned if there are more configurations than the limit allows.
 struct TooMany;
 
-/// The configurations of one part.
+/// One part of a history: its configurations, open operations and unknown outcomes.
 #[derive(Debug)]
 pub(super) struct Part {
     configurations: Vec<Configuration>,
     open: Vec<Open>,
     groups: Vec<Group>,
-    /// The groups without members, whose numbers are used again.
+    /// The groups without members. Their numbers are reused.
     empty_groups: Vec<u32>,
     by_op: HashTable<u32>,
-    /// The number of groups with members that are of kind [`EffectKind::Other`].
+    /// The number of groups that have members and are of kind [`EffectKind::Other`].
     other_groups: usize,
     /// The number of operations whose outcome is unknown.
     unknown: usize,
     time: u64,
-    /// Whether unknown outcomes were forgotten.
+    /// Whether the part has forgotten unknown outcomes.
     has_forgotten: bool,
     fate: Fate,
-    /// Whether all operations that do not observe are possible in every state, have one result, and commute.
+    /// Whether all operations except observers commute, are possible in every state, and have only
+    /// one possible result.
     commutes: bool,
     /// The number of states and results after the last collection.
     live: usize,
@@ -188,12 +193,13 @@ impl Part {
         self.fate
     }
 
-    /// Returns the approximate number of bytes that the part takes, without its operations, results and states.
+    /// Returns the approximate number of bytes that the part takes, not counting its operations,
+    /// results and states.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Self>()
             + self.configurations.iter().map(Configuration::bytes).sum::<usize>()
             + self.open.capacity() * size_of::<Open>()
-            // A queue with one element has room for four.
+            // The queue of a group has room for four calls as soon as it contains one call.
             + self.groups.len() * (size_of::<Group>() + 32 + 8)
             + self.unknown * 8
     }
@@ -230,8 +236,9 @@ impl Part {
         self.collect(door);
     }
 
-    /// Adds a return. If no configuration explains it, returns the results that could have been explained, and whether
-    /// these are all.
+    /// Adds a return. If no configuration explains the result, rejects the part and returns the
+    /// results that the operation could have had, and whether the list is complete. Returns `None`
+    /// if the result is explained, or if the part becomes unknown.
     pub(super) fn ret(&mut self, door: &mut dyn Door, op: u32, ret: u32, most: usize) -> Option<(Vec<u32>, bool)> {
         self.time += 1;
         let place = self.open.iter().position(|open| open.op == op).expect("only open operations return");
@@ -239,7 +246,7 @@ impl Part {
         let next = loop {
             match self.after(door, open, ret, most) {
                 Ok(next) => break next,
-                // With fewer unknown outcomes there are fewer configurations.
+                // Try again with fewer unknown outcomes, which lead to fewer configurations.
                 Err(TooMany) if self.unknown > 0 => self.forget_oldest(door),
                 Err(TooMany) => {
                     self.give_up(Why::TooMany);
@@ -257,8 +264,8 @@ impl Part {
         None
     }
 
-    /// Ends an operation that did not take effect. If no configuration is left, the part is rejected: returns the empty
-    /// list of results.
+    /// Ends an operation that did not take effect. If no configuration is left, rejects the part
+    /// and returns an empty list of results.
     pub(super) fn fail(&mut self, door: &mut dyn Door, op: u32) -> Option<(Vec<u32>, bool)> {
         self.time += 1;
         self.open.retain(|open| open.op != op);
@@ -299,7 +306,7 @@ impl Part {
         self.tidy(door);
     }
 
-    /// Adds an operation that never returns to the group of those that are equal to it.
+    /// Adds an operation that never returns to the group of equal operations, and returns the group's number.
     fn group(&mut self, door: &dyn Door, open: Open) -> u32 {
         let hash = door.hash(open.op);
         let found = self.by_op.find(hash, |&group| door.is_same(self.groups[group as usize].op, open.op)).copied();
@@ -327,7 +334,8 @@ impl Part {
         group
     }
 
-    /// Removes the first members of a group, which are used in every configuration or are forgotten.
+    /// Removes the first `count` members of a group, either because every configuration uses them
+    /// or because the part forgets them.
     fn remove_members(&mut self, door: &mut dyn Door, group: u32, count: usize) {
         let members = &mut self.groups[group as usize];
         members.called.drain(..count);
@@ -350,7 +358,9 @@ impl Part {
         }
     }
 
-    /// Forgets the older half of the unknown outcomes. A result that only they could explain can no longer be rejected.
+    /// Forgets the older half of the unknown outcomes. From then on, the part is never rejected: if
+    /// no configuration is left, the part is unknown, because a forgotten outcome could have
+    /// explained the event.
     pub(super) fn forget_oldest(&mut self, door: &mut dyn Door) {
         self.has_forgotten = true;
         let mut times: Vec<u64> = self.groups.iter().flat_map(|group| group.called.iter().copied()).collect();
@@ -368,8 +378,10 @@ impl Part {
         }
     }
 
-    /// Ends the part, because no configuration explains its events. If `open` is given, returns the results that it
-    /// could have had.
+    /// Ends the part, because no configuration explains its events. If unknown outcomes were
+    /// forgotten, the part becomes unknown, and this function returns `None`. Otherwise the part is
+    /// rejected, and this function returns the results that `open` could have had, and whether the
+    /// list is complete; without `open`, the list is empty.
     fn refuse(&mut self, door: &mut dyn Door, open: Option<Open>, most: usize) -> Option<(Vec<u32>, bool)> {
         if self.has_forgotten {
             self.end(Fate::Unknown(Why::Forgotten));
@@ -400,7 +412,8 @@ impl Part {
         self.collect(door);
     }
 
-    /// Forgets the states and results that no configuration has, if there are many.
+    /// Forgets the states and results that no configuration uses, if the number of states and results has doubled since
+    /// the last collection.
     fn collect(&mut self, door: &mut dyn Door) {
         if door.len() <= 2 * self.live + 8 {
             return;
@@ -425,12 +438,13 @@ impl Part {
             for (_, ret) in configuration.done.iter_mut().chain(&mut configuration.seen) {
                 *ret = place(&rets, *ret);
             }
-            // Numbers keep their order, so the pairs are still sorted.
+            // Renumbering keeps the order of the numbers, so the pairs are still sorted.
         }
         self.live = states.len() + rets.len();
     }
 
-    /// Returns the candidates of this kind that have not taken effect, other than `returning`.
+    /// Returns the candidates of the given kind that have not taken effect. Skips the operation
+    /// `returning`.
     fn candidates<'p>(
         &'p self,
         configuration: &'p Configuration,
@@ -451,8 +465,9 @@ impl Part {
         }))
     }
 
-    /// Returns whether there is a candidate of kind [`EffectKind::Other`], other than `returning`. May return `true` although
-    /// all operations in groups are used.
+    /// Returns whether there is a candidate of kind [`EffectKind::Other`], apart from the operation
+    /// `returning`. May return `true` although the only such candidates are members of groups whose
+    /// members have all been used.
     fn has_other(&self, configuration: &Configuration, returning: u32) -> bool {
         self.other_groups > 0
             || self.open.iter().any(|open| {
@@ -460,7 +475,9 @@ impl Part {
             })
     }
 
-    /// Lets a candidate take effect, which leads to `state`. If it is `returning`, it leaves the configuration.
+    /// Returns the configuration after a candidate has taken effect with the result `ret`, which
+    /// leads to `state`. If the candidate is the operation `returning`, it is removed from the
+    /// configuration.
     fn take(
         &self,
         door: &mut dyn Door,
@@ -526,7 +543,7 @@ impl Part {
                 let mut to = configuration.clone();
                 to.leave(open.op);
                 if open.kind == EffectKind::Blind && configuration.gap > open.called {
-                    // If it took effect at the last gap, others may have seen it there.
+                    // If the write took effect at the last gap, other operations may have seen its state there.
                     for &(_, state) in &direct {
                         self.see_flash(door, &mut to, state, open.op);
                     }
@@ -546,7 +563,8 @@ impl Part {
                 EffectKind::Blind => {
                     !self.has_other(configuration, open.op) || others.all(|other| other.kind == EffectKind::Blind)
                 }
-                // No open operation can see the state between those that commute.
+                // Commuting operations lead to the same state in every order, and no open observer can see the states
+                // between them.
                 EffectKind::Other if self.commutes && !direct.is_empty() => {
                     others.all(|other| other.kind != EffectKind::Observer)
                 }
@@ -568,7 +586,9 @@ impl Part {
                 if visited.len() > most.saturating_mul(4) {
                     return Err(TooMany);
                 }
-                // If the operation had seen the result before, what took effect since then can wait.
+                // If the returning operation could have had its result at no cost in a
+                // configuration, further operations can wait. So on each path, only the first such
+                // configuration is needed.
                 if to.has_seen(open.op, ret) && !from.has_seen(open.op, ret) {
                     front.insert_without(&to, open.op)?;
                     if observes {
@@ -583,7 +603,9 @@ impl Part {
         Ok(front.configurations)
     }
 
-    /// Lets the returning operation take effect by steps that change the state.
+    /// Lets the returning operation take effect in the configuration `from` by each step in
+    /// `direct`, and adds the resulting configurations to `front`. Skips steps that do not change
+    /// the state, unless the operation is a blind write.
     fn finish(
         &self,
         door: &mut dyn Door,
@@ -600,8 +622,8 @@ impl Part {
         Ok(())
     }
 
-    /// Returns the blind writes that may have taken effect just before the last one that did, each with its result and
-    /// the state that it led to.
+    /// Returns the blind writes that may have taken effect just before the configuration's last blind write, each with
+    /// its result and the state that it leads to.
     fn flashes(
         &self,
         door: &mut dyn Door,
@@ -624,7 +646,9 @@ impl Part {
         flashes
     }
 
-    /// Adds what open operations could have seen at the last gap, in the state after a blind write. `returning` has left.
+    /// Records the results that open operations could have had at no cost in `state`, which is the
+    /// state after a blind write that took effect in the last gap. Skips the operation `returning`,
+    /// which is no longer open.
     fn see_flash(&self, door: &mut dyn Door, to: &mut Configuration, state: u32, returning: u32) {
         for other in &self.open {
             let may_see = other.op != returning && other.called < to.gap && other.kind != EffectKind::Blind;
@@ -638,7 +662,8 @@ impl Part {
         }
     }
 
-    /// Explains the result of the returning operation by a blind write that took effect just before the last one.
+    /// Explains the result of the returning operation by a blind write that took effect just before the last blind
+    /// write, and adds the resulting configurations to `front`.
     fn flash(
         &self,
         door: &mut dyn Door,
@@ -663,8 +688,10 @@ impl Part {
         Ok(())
     }
 
-    /// Returns the configurations to which one more operation leads, before the return of `open` with the result `ret`,
-    /// or with any result. The flag is set if that operation is a blind write.
+    /// Returns the configurations in which one more operation has taken effect before `open`
+    /// returns with the result `ret`, or with any result if `ret` is `None`. Each configuration has
+    /// a flag that is set if this operation is a blind write; `is_after_blind` is the flag of
+    /// `from`.
     fn successors(
         &self,
         door: &mut dyn Door,
@@ -682,7 +709,9 @@ impl Part {
                 }
             }
         }
-        // A blind write right before another one took effect unseen, or is seen as a flash.
+        // A blind write directly before another blind write needs no configuration of its own:
+        // either no operation saw its effect, or `flash` adds the configurations in which the
+        // returning operation saw it.
         if is_after_blind || open.kind == EffectKind::Blind && others.is_empty() {
             return to;
         }
@@ -701,7 +730,7 @@ impl Part {
         to
     }
 
-    /// Returns the results that an open operation could return next, and whether these are all.
+    /// Returns the results that an open operation could return next, and whether the list is complete.
     fn results(&self, door: &mut dyn Door, open: Open, most: usize) -> (Vec<u32>, bool) {
         let mut results = Vec::new();
         let mut stack = Vec::new();
@@ -737,16 +766,17 @@ impl Part {
     }
 }
 
-/// Configurations without those that others dominate, as far as these are found quickly.
+/// A set of configurations. Configurations that another configuration dominates are dropped, except
+/// those that would take too long to find.
 struct Front {
     configurations: Vec<Configuration>,
     most: usize,
-    /// The configurations by state, if there are more than [`FEW`].
+    /// The configurations by state. Used only if there are more than [`FEW`] configurations.
     by_state: HashMap<u32, Vec<u32>, hash::Builder>,
     all: HashSet<Configuration, hash::Builder>,
 }
 
-/// The largest number of configurations that are compared with each other.
+/// In a set of at most this many configurations, each one is compared with all the others.
 const FEW: usize = 32;
 
 impl Front {
@@ -754,7 +784,8 @@ impl Front {
         Self { configurations: Vec::new(), most, by_state: HashMap::default(), all: HashSet::default() }
     }
 
-    /// Adds a configuration after the return of an operation.
+    /// Adds a copy of a configuration from which the operation `op` has been removed, because `op`
+    /// returns.
     fn insert_without(&mut self, configuration: &Configuration, op: u32) -> Result<(), TooMany> {
         let mut configuration = configuration.clone();
         configuration.leave(op);

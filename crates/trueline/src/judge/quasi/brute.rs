@@ -1,8 +1,9 @@
 //! Quasi linearizability by its definition: the oracle that the other checkers are compared with.
 //!
-//! It tries every choice of the operations that need not have taken effect, every legal order `s''` of the others, and
-//! every linear extension `s'` of `<_h` on the same operations, and checks whether `s'` and `s''` are as near to each
-//! other as the semantics requires. It shares nothing with the other checkers: no automaton, no memory of failed
+//! The oracle tries every set of optional operations that may have taken effect, every legal order
+//! `s''` of the operations that took effect, and every linear extension `s'` of `<_h` on the same
+//! operations, and checks whether `s'` and `s''` are as near to each other as the semantics
+//! requires. The oracle shares nothing with the other checkers: no automaton, no memory of failed
 //! configurations, no scheduling of jobs.
 //!
 //! # Complexity
@@ -14,10 +15,11 @@ use super::task::{QuasiFound, QuasiTask};
 use crate::judge::erased::{Case, Machine};
 use crate::verdict::LimitKind;
 
-/// The maximum number of operations that may have taken effect or not; all choices of them are tried.
+/// The maximum number of optional operations. An optional operation may have taken effect or not,
+/// and all choices are tried.
 const MOST: usize = 20;
 
-/// The maximum number of operations, because each is a level of recursion.
+/// The maximum number of operations. It is limited because each operation is a level of recursion.
 const MOST_OPERATIONS: usize = 1_000;
 
 /// Judges one object by trying every order that the definition allows.
@@ -33,7 +35,7 @@ pub(super) fn search(
     let optional: Vec<u32> = task.operations().filter(|op| !task.must(*op)).collect();
     if optional.len() > MOST {
         return Err(LimitKind::Refused(
-            "too many operations never returned to try all choices of those that took effect",
+            "too many operations never returned, so it is not possible to try every choice of which of them took effect",
         ));
     }
     let mut longest = Vec::new();
@@ -67,11 +69,11 @@ pub(super) fn search(
     Ok(QuasiFound::behind(longest))
 }
 
-/// A function that is called with each order.
+/// A function that is called with each order that is found.
 type Each<'f, T> = &'f mut dyn FnMut(&[u32], &mut Meter) -> Result<T, LimitKind>;
 
-/// Calls `found` with all orders of these operations; `is_next` decides whether an operation may come next among the
-/// remaining ones.
+/// Calls `found` with each order of the given operations that `is_next` allows. `is_next` decides
+/// whether an operation may come next, given the operations that remain.
 fn all_orders(
     rest: &[u32],
     order: &mut Vec<u32>,
@@ -99,12 +101,12 @@ struct Legal<'a> {
     machine: Box<dyn Machine + 'a>,
     task: &'a QuasiTask,
     serial: Option<&'a dyn SerialOrders>,
-    /// The bytes of states that have been reported to the meter.
+    /// The size of the states, in bytes, that has been reported to the meter.
     charged: usize,
 }
 
 impl Legal<'_> {
-    /// Calls `found` with all legal orders of these operations, until it returns `true`.
+    /// Calls `found` with all legal orders of the given operations, until `found` returns `true`.
     fn all_orders(
         &mut self,
         rest: &[u32],
@@ -138,8 +140,8 @@ impl Legal<'_> {
         Ok(false)
     }
 
-    /// Returns the states after an operation; for serial histories the specification is not used, and the states stay
-    /// the same.
+    /// Returns the states after an operation. If serial histories define which orders are legal,
+    /// the specification is not used, and the states stay the same.
     fn step(&mut self, states: &[u32], op: u32) -> Vec<u32> {
         if self.serial.is_some() {
             return states.to_vec();
@@ -176,6 +178,6 @@ fn is_near(task: &QuasiTask, of_program: bool, order: &[u32], permuted: &[u32]) 
                 && (class.is_none() || task.class[*one as usize] != class || task.class[*other as usize] != class)
         })
     };
-    // Only one class is permuted, and its operations change places among themselves.
+    // The operations of only one class change places, and only among themselves.
     !differs(None) || classes.any(|class| !differs(Some(class)) && is_near(class))
 }

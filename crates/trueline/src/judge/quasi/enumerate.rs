@@ -1,18 +1,21 @@
 //! The paper's algorithm: enumerates all sequentializations, and all quasi-permutations of each.
 //!
-//! Zhang, Chattopadhyay & Wang, *Round-Up*, algorithms 1 and 2, with the third optimization of section VI-C, which can
-//! be switched off: a sequentialization or a permutation that was tried before, in any history, is skipped. The other
-//! two keep equal serial histories only once (`serial_list.rs`), and do not judge a history again (`round_up.rs`).
+//! Zhang, Chattopadhyay & Wang, *Round-Up*, algorithms 1 and 2, with the third optimization of
+//! section VI-C, which can be switched off: a sequentialization or a permutation that has been
+//! tried before, in this history or in another one, is skipped. The other two optimizations store
+//! equal serial histories only once (`serial_list.rs`), and skip histories that have been judged
+//! before (`round_up.rs`).
 //!
 //! Departures from the paper:
-//! - Lines 17 to 19 of algorithm 1 separate the first two calls that overlap, and put one of them before all others. If
-//!   three overlap, the third never comes first, and sequentializations are missed. Here all linear extensions of `<_h`
-//!   are tried.
+//! - Lines 17 to 19 of algorithm 1 separate the first two calls that overlap, and put one of them
+//!   before all others. If three calls overlap, the third never comes first, and sequentializations
+//!   are missed. Here all linear extensions of `<_h` are tried.
 //! - The third optimization is correct only for sequences that are known to fail: a sequence that succeeded in another
-//!   history makes this one succeed too. So only failed sequences are skipped.
-//! - Algorithm 1 permutes the sequence as a whole. With several classes, each is permuted separately, and then every
-//!   way to interleave them is tried, up to the first operation that is not legal. The statistics count permutations of
-//!   classes, not ways to interleave them.
+//!   history makes this history succeed too. So only failed sequences are skipped.
+//! - Algorithm 1 permutes the sequence as a whole. Here, if there are several classes, each class
+//!   is permuted separately. Then every way to interleave the classes is tried, up to the first
+//!   operation that is not legal. The statistics count permutations of classes, not ways to
+//!   interleave them.
 //!
 //! # Complexity
 //! The number of linear extensions times the number of permutations, both of which are exponential.
@@ -49,14 +52,14 @@ pub(super) struct Counts {
     pub(super) permutations: u64,
 }
 
-/// The orders that are legal.
+/// Determines which orders are legal.
 pub(super) enum Legal<'l, 'a> {
     Specification(&'l mut Automaton<'a>),
     Program(&'l Serial<'l>),
 }
 
-/// Tries all sequentializations and permutations of one object. `numbers` identifies operations with their results,
-/// across all histories that share `looked`.
+/// Tries all sequentializations and permutations of one object. `numbers` assigns equal numbers to
+/// equal operations with equal results, in all histories that share `looked`.
 pub(super) fn search(
     task: &QuasiTask,
     legal: Legal<'_, '_>,
@@ -68,7 +71,7 @@ pub(super) fn search(
     let optional: Vec<u32> = task.operations().filter(|op| !task.must(*op)).collect();
     if optional.len() > 20 {
         return Err(LimitKind::Refused(
-            "too many operations never returned to try all choices of those that took effect",
+            "too many operations never returned, so it is not possible to try every choice of which of them took effect",
         ));
     }
     let mut search =
@@ -96,7 +99,8 @@ struct Enumeration<'s, 'l, 'a> {
 }
 
 impl Enumeration<'_, '_, '_> {
-    /// Enumerates the linear extensions that begin with `order`, until one has a legal permutation.
+    /// Enumerates the linear extensions that begin with `order`, until one of them has a legal
+    /// permutation.
     fn sequentializations(&mut self, rest: &mut Vec<u32>, order: &mut Vec<u32>) -> Result<bool, LimitKind> {
         if rest.is_empty() {
             return self.sequentialization(order);
@@ -121,7 +125,8 @@ impl Enumeration<'_, '_, '_> {
         sequence.iter().map(|op| self.numbers[*op as usize]).collect()
     }
 
-    /// Returns whether a sequentialization has a legal permutation; if so, `permuted` holds it.
+    /// Returns whether a sequentialization has a legal permutation. If so, `permuted` holds this
+    /// permutation afterward.
     fn sequentialization(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
         self.meter.configuration()?;
         let key = self.key(order);
@@ -140,7 +145,7 @@ impl Enumeration<'_, '_, '_> {
         Ok(has_one)
     }
 
-    /// Returns whether an order is legal without being permuted.
+    /// Returns whether an order is legal as it is, without a permutation.
     fn is_legal(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
         self.permuted.clear();
         if let Legal::Program(serial) = &self.legal {
@@ -173,13 +178,14 @@ impl Enumeration<'_, '_, '_> {
         Ok(next)
     }
 
-    /// Returns the operations of a class in an order.
+    /// Returns the operations of a class in the same order as in `order`.
     fn of_class(&self, order: &[u32], class: Option<usize>) -> Vec<u32> {
         let is_of = |op: &u32| self.task.class[*op as usize].map(|class| class as usize) == class;
         order.iter().copied().filter(is_of).collect()
     }
 
-    /// Semantics (C): the operations of one class change places among themselves.
+    /// Tries the permutations in which operations of one class exchange their places, which is
+    /// semantics (C) of `judge/quasi/mod.rs`.
     fn in_place(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
         for (class, &factor) in self.task.factors.iter().enumerate() {
             let members = self.of_class(order, Some(class));
@@ -213,11 +219,12 @@ impl Enumeration<'_, '_, '_> {
         }
     }
 
-    /// Semantics (A) and (B): each class is permuted, and the classes are interleaved.
+    /// Tries the permutations of semantics (A) and (B): permutes each class, and interleaves the
+    /// classes.
     fn by_class(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
         let mut orders: Vec<Vec<u32>> =
             (0..self.task.factors.len()).map(|class| self.of_class(order, Some(class))).collect();
-        // An operation in no class may be anywhere, so each of them is a class of its own.
+        // An operation in no class may be anywhere, so each such operation is treated as a class of its own.
         orders.extend(self.of_class(order, None).into_iter().map(|op| vec![op]));
         self.permute(&mut orders, 0)
     }
@@ -249,7 +256,8 @@ impl Enumeration<'_, '_, '_> {
         Ok(false)
     }
 
-    /// Returns whether the orders can be interleaved to a legal one; if so, `permuted` holds it.
+    /// Returns whether the orders of the classes can be interleaved to a legal order. If so,
+    /// `permuted` holds this order afterward.
     fn interleave(
         &mut self,
         orders: &[Vec<u32>],

@@ -1,25 +1,28 @@
-//! Round-Up's own semantics, by one search: `s'` and `s''` grow together.
+//! Judges Round-Up's own semantics with one search, in which `s'` and `s''` grow together.
 //!
-//! All operations except those of one class are at the same place in both orders, so they are added to both at once, in
-//! an order that keeps `<_h`. For each place of the class, one of its operations is added to `s'` and one to `s''`,
-//! neither of them too far from its place in the other order. `s''` must stay a prefix of a serial history, as far as
-//! that is known.
+//! All operations except those of one class are at the same place in both orders, so each of them
+//! is added to both orders at once, in an order that keeps `<_h`. For each place of the class, one
+//! operation of the class is added to `s'`, and one to `s''`. Neither of the two may be too far
+//! from its place in the other order. The search drops an `s''` that cannot be a prefix of a serial
+//! history according to [`Serial::may_begin`].
 //!
 //! # Complexity
-//! Exponential; a configuration is visited only once. The paper's programs have about ten calls.
+//! Exponential, but each configuration is visited only once. The paper's programs have about ten
+//! calls.
 
 use super::super::search::Meter;
 use super::seen::VisitedSet;
 use super::task::{QuasiFound, QuasiTask};
 use crate::verdict::LimitKind;
 
-/// Whether a sequence of operations, by number, is a serial history or may be a prefix of one.
+/// Decides whether a sequence of operations, given by their numbers, is a serial history or may be a prefix of one.
 pub(super) struct Serial<'s> {
     pub(super) contains: &'s dyn Fn(&[u32]) -> bool,
     pub(super) may_begin: &'s dyn Fn(&[u32]) -> bool,
 }
 
-/// Searches for `s'` and `s''` in which one class, whichever, is permuted.
+/// Searches for orders `s'` and `s''` in which only the operations of one class change places.
+/// Tries each class.
 pub(super) fn search(task: &QuasiTask, serial: &Serial<'_>, meter: &mut Meter) -> Result<QuasiFound, LimitKind> {
     let mut longest = Vec::new();
     // Without classes, nothing is permuted.
@@ -56,11 +59,12 @@ struct InPlaceSearch<'s> {
     factor: u32,
     order: Vec<u32>,
     permuted: Vec<u32>,
-    /// For each operation, its place in `s'` if it is there; for operations of the class, counted within the class.
+    /// For each operation, its place in `s'`; `None` if the operation is not in `s'`. The places of
+    /// operations of the class are counted within the class. The place of any other operation is 0.
     place: Vec<Option<u32>>,
-    /// For each operation, its place in `s''`, counted in the same way.
+    /// For each operation, its place in `s''`, counted as in `s'`.
     position: Vec<Option<u32>>,
-    /// The number of operations of the class in each order.
+    /// The number of operations of the class that have been added to each of the two orders.
     index: u32,
     seen: VisitedSet,
     longest: Vec<u32>,
@@ -77,7 +81,8 @@ impl InPlaceSearch<'_> {
         self.task.operations().all(|other| self.place[other as usize].is_some() || !self.task.precedes(other, op))
     }
 
-    /// Returns whether each operation that is in only one of the orders may still be added to the other.
+    /// Returns whether each operation that is in only one of the two orders can still be added to
+    /// the other one.
     fn is_in_time(&self) -> bool {
         self.place.iter().zip(&self.position).all(|both| match both {
             (Some(alone), None) | (None, Some(alone)) => self.index - alone <= self.factor,
@@ -126,7 +131,8 @@ impl InPlaceSearch<'_> {
         Ok(false)
     }
 
-    /// Continues with `op` in `s'` and `other` in `s''`, at place `index` of the class if they belong to it.
+    /// Continues with `op` added to `s'` and `other` added to `s''`. If they belong to the class,
+    /// `index` is their place in the class; otherwise, it is `None`.
     fn with(&mut self, op: u32, other: u32, index: Option<u32>) -> Result<bool, LimitKind> {
         self.order.push(op);
         self.permuted.push(other);
@@ -144,8 +150,9 @@ impl InPlaceSearch<'_> {
         Ok(false)
     }
 
-    /// Returns whether the configuration was not met before: `s''`, the operations in `s'`, and the places of those
-    /// that are only in `s'`.
+    /// Records the configuration, and returns whether it is new. The configuration consists of
+    /// `s''`, the operations in `s'`, and the places of the operations that are in `s'` but not in
+    /// `s''`.
     fn is_new(&mut self) -> Result<bool, LimitKind> {
         let mut key = self.permuted.clone();
         for (op, place) in (0..).zip(&self.place) {

@@ -1,26 +1,30 @@
 //! Quasi linearizability: operations may be out of order, but only by a limited distance.
 //!
-//! Afek, Korland & Yanovsky's definition, as Zhang, Chattopadhyay & Wang, *Round-Up: Runtime Verification of Quasi
-//! Linearizability for Concurrent Data Structures*, give it (definition 4). A history is quasi linearizable if it has a
-//! sequentialization `s'`, an order of its operations that keeps the order in time, and a permutation `s''` of `s'`
-//! that the sequential object allows, such that no operation of a *class* is further from its place than the *factor*
-//! of the class. Several objects are judged one by one, which is sound.
+//! This module uses the definition of Afek, Korland & Yanovsky, in the form that Zhang,
+//! Chattopadhyay & Wang give in *Round-Up: Runtime Verification of Quasi Linearizability for
+//! Concurrent Data Structures* (definition 4). A history is quasi linearizable if its operations
+//! have two orders: a sequentialization `s'`, which keeps the order in time, and a permutation
+//! `s''` of `s'`, which the sequential object allows. In `s''`, no operation of a *class* may be
+//! further from its place in `s'` than the *factor* of the class. Several objects are judged one by
+//! one, which is sound.
 //!
 //! # Three semantics
 //!
-//! The paper has three semantics, which differ. A judgment reports which one was used (`Stats::criterion`).
+//! The paper contains three different semantics. A judgment reports which one was used
+//! (`Stats::criterion`).
 //!
 //! **(A) [By class](Semantics::by_class)**: definition 4. Places are counted within each class. If classes are disjoint
 //! and none of them contains all operations, then *the order in time between classes does not matter*: a value may be
 //! taken out before it is put in, with any factor.
 //!
-//! **(B) [As a whole](Semantics::whole_domain)**: what algorithm 1 decides. All operations are one class. No operation
-//! is further from its place than the factor; it follows that the same holds within any class. With factor 0, this is
-//! linearizability.
+//! **(B) [As a whole](Semantics::whole_domain)**: the paper's algorithm 1 decides this property.
+//! All operations are one class. No operation is further from its place than the factor; it follows
+//! that the same holds within any class. With factor 0, this is linearizability.
 //!
-//! **(C) [As a program](Semantics::of_program)**: what the tool did, judging by its tables. The operations of one class
-//! change places among themselves, all others stay where they are, and `s''` must be a serial history *of the same
-//! program*, whatever else a queue would allow.
+//! **(C) [As a program](Semantics::of_program)**: according to the tables of the paper, the
+//! Round-Up tool judged this way. The operations of one class change places among themselves, and
+//! all other operations stay where they are. `s''` must be a serial history *of the same program*:
+//! it is not enough that the specification allows it.
 //!
 //! ```
 //! use trueline::history::History;
@@ -44,10 +48,10 @@
 //! builder.call(0, QueueOp::Enqueue(1))?;
 //! builder.ret(0, QueueRet::Done)?;
 //! let early = builder.finish();
-//! assert!(accepts(&early, Semantics::by_class(factors(0)))); // (A) looks at each class alone
-//! assert!(!accepts(&early, Semantics::whole_domain(0))); // (B) with 0 is linearizability,
-//! assert!(accepts(&early, Semantics::whole_domain(1))); // and with 1 they may change places.
-//! // (C) The program dequeues first, and finds the queue empty.
+//! assert!(accepts(&early, Semantics::by_class(factors(0)))); // (A) looks at each class separately.
+//! assert!(!accepts(&early, Semantics::whole_domain(0))); // (B) with factor 0 is linearizability.
+//! assert!(accepts(&early, Semantics::whole_domain(1))); // With factor 1, the two operations may change places.
+//! // (C) In the only serial history of this program, the dequeue comes first, and finds the queue empty.
 //! let serial = |sequence: &[(&QueueOp<i32>, &QueueRet<i32>)]| {
 //!     sequence
 //!         == [(&QueueOp::Dequeue, &QueueRet::Value(None)), (&QueueOp::Enqueue(1), &QueueRet::Done)]
@@ -71,18 +75,19 @@
 //! # Ok::<(), trueline::history::HistoryError>(())
 //! ```
 //!
-//! All three reject a history that does not take out all values, if no order is legal: if 1, 2 and 3 were put in and
-//! only 3 was taken out, no legal order takes 3 first. Round-Up requires programs that take out as many values as they
-//! put in. The relaxed specifications ([`RelaxedQueue`](crate::spec::RelaxedQueue) and others) do not require that, and
-//! keep the order in time: prefer them where possible.
+//! All three semantics only reorder the operations of the history. So a history that does not take
+//! out all values may be rejected, whatever the factors are: if 1, 2 and 3 were put in and only 3
+//! was taken out, no legal order takes 3 first. Round-Up requires programs that take out as many
+//! values as they put in. The relaxed specifications ([`RelaxedQueue`](crate::spec::RelaxedQueue)
+//! and others) do not require this, and keep the order in time, so prefer them where possible.
 //!
 //! # Checkers
 //!
 //! | algorithm | |
 //! |---|---|
 //! | [search](QuasiAlgorithm::Search) | one search for `s''`, which determines `s'`; for (C), a search for both |
-//! | [enumerate](QuasiAlgorithm::Enumerate) | the paper's: all `s'`, and all `s''` of each |
-//! | [brute force](QuasiAlgorithm::Brute) | the definition, for tests |
+//! | [enumerate](QuasiAlgorithm::Enumerate) | the paper's algorithm: tries all `s'`, and all `s''` of each |
+//! | [brute force](QuasiAlgorithm::Brute) | tries all orders that the definition allows; for tests |
 
 mod brute;
 mod enumerate;
@@ -138,7 +143,7 @@ pub enum QuasiAlgorithm {
     Search,
     /// The paper's algorithm, with all its optimizations.
     Enumerate,
-    /// The definition, by trying all orders.
+    /// Tries all orders that the definition allows.
     Brute,
 }
 
@@ -155,8 +160,9 @@ impl QuasiAlgorithm {
 
 /// Judges whether a history is quasi linearizable.
 ///
-/// An accepted history comes with `s'` ([`Witness::order`]) and `s''` ([`Witness::permuted`]), which have been
-/// replayed. The evidence for a rejected one includes how much larger the factors would have to be ([`QuasiEvidence`]).
+/// An accepted history comes with `s'` ([`Witness::order`]) and `s''` ([`Witness::permuted`]),
+/// which have been replayed. The evidence for a rejected history includes by how much the factors
+/// would have to increase for the history to be accepted ([`QuasiEvidence`]).
 ///
 /// ```
 /// use trueline::history::History;
@@ -183,7 +189,8 @@ impl QuasiAlgorithm {
 /// ```
 ///
 /// # Panics
-/// Panics if the specification contradicts itself, so that a witness that was found cannot be replayed.
+/// Panics if a witness that was found cannot be replayed, because the specification contradicts
+/// itself.
 pub fn check<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
@@ -207,7 +214,7 @@ pub fn check<S: Spec + ?Sized>(
     })
 }
 
-/// Erases the types, and judges with `judge`.
+/// Erases the types of the history and judges it with `judge`.
 fn judge_typed<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
@@ -248,14 +255,16 @@ pub fn judge<S: Spec + ?Sized>(
 enum By<'b> {
     Search,
     Enumerate {
-        /// For each operation of the history, a number that identifies the operation with its result.
+        /// For each operation of the history, a number that identifies the operation together with
+        /// its result.
         numbers: &'b [u32],
         looked: &'b mut Looked,
     },
     Brute,
 }
 
-/// The number of configurations that are visited to find out how much larger the factors would have to be.
+/// The maximum number of configurations that are visited to find out by how much the factors would
+/// have to increase for a rejected history to be accepted.
 const TO_LEARN_MORE: u64 = 50_000;
 
 struct QuasiJudge<'a> {
@@ -291,7 +300,7 @@ impl<'a> QuasiJudge<'a> {
         Limit { kind, event: 0, events: self.case.frame().event_count() }
     }
 
-    /// Returns the reason why the history cannot be judged, if there is one.
+    /// Returns the reason why the history cannot be judged, or `None` if it can be judged.
     fn refusal(&self) -> Option<LimitKind> {
         let frame = self.case.frame();
         if self.criterion.pending == Pending::Refuse && frame.operations().any(|op| frame.ret(op).is_none()) {
@@ -299,7 +308,7 @@ impl<'a> QuasiJudge<'a> {
         }
         if self.criterion.serial.is_some() && !frame.operations().all(|op| self.case.has_result(op)) {
             return Some(LimitKind::Refused(
-                "it is compared with serial histories, so each operation needs a result, but some have none",
+                "it is compared with serial histories, so each operation needs a result, but some operations have no result",
             ));
         }
         None
@@ -325,7 +334,7 @@ impl<'a> QuasiJudge<'a> {
                     let more = if why.is_final { MoreFactor::Never } else { self.more(&task, &kinds, by) };
                     return Verdict::Rejected(self.evidence(&task, events, &why, more));
                 }
-                // Another object may still be rejected.
+                // A limit was reached for this object, but another object may be rejected.
                 Err(kind) => unknown = unknown.or(Some(self.limit(kind))),
             }
         }
@@ -380,10 +389,10 @@ impl<'a> QuasiJudge<'a> {
         found
     }
 
-    /// Returns how much larger the factors would have to be for this object to be accepted.
+    /// Returns by how much the factors would have to increase for this object to be accepted.
     fn more(&mut self, task: &QuasiTask, kinds: &Classes, by: &By<'_>) -> MoreFactor {
         let mut by = if matches!(by, By::Brute) { By::Brute } else { By::Search };
-        // With factors larger by this much, every order is near enough.
+        // If the factors increase by `enough`, they allow every permutation.
         let enough = (0..).zip(&task.factors).map(|(class, factor)| {
             let members = task.class.iter().filter(|of| **of == Some(class)).count();
             u32::try_from(members).unwrap_or(u32::MAX).saturating_sub(1).saturating_sub(*factor)
@@ -393,7 +402,8 @@ impl<'a> QuasiJudge<'a> {
         for more in 1..=enough {
             let mut meter = self.meter.part(Some(left), None);
             let found = self.decide_within(&task.relaxed_by(more), kinds, &mut by, &mut meter);
-            // A rejection that is found without a search takes time too.
+            // A rejection that is found without a search takes time, too. So count at least one
+            // configuration for every eight operations.
             left = left.saturating_sub(meter.configurations.max(task.len() as u64 / 8));
             self.meter.add(&meter);
             match found {
@@ -413,8 +423,8 @@ impl<'a> QuasiJudge<'a> {
         };
         let out_of_reach: Vec<u32> = task.operations().filter(is_out_of_reach).collect();
         let refused = out_of_reach.iter().copied().min_by_key(|op| task.returns[*op as usize]);
-        // If all operations were reached, they are in an order that is not near enough; then the evidence names the
-        // last one, because no operation is more to blame than the others.
+        // If all operations were reached, some of them are too far from their places. No operation
+        // is more to blame than the others, so the evidence names the last one.
         let refused = refused.or_else(|| why.longest.iter().copied().rev().find(|op| task.must(*op)));
         let refused = refused.expect("a history in which no operation returned is accepted");
         let id = task.ids[refused as usize];
@@ -432,7 +442,7 @@ impl<'a> QuasiJudge<'a> {
         }
     }
 
-    /// Checks a witness against each point of the definition.
+    /// Checks a witness against each condition of the definition.
     fn replay(&self, task: &QuasiTask, order: &[u32], permuted: &[u32]) {
         let in_order = |one: &[u32]| {
             let mut sorted = one.to_vec();
@@ -487,7 +497,7 @@ impl<'a> QuasiJudge<'a> {
         if self.criterion.serial.is_none() {
             return order.iter().all(is_near);
         }
-        // The operations that changed places must all be of one class.
+        // All operations that changed places must be of the same class.
         let changed = || order.iter().zip(permuted).filter(|(one, other)| one != other);
         let class = changed().next().map(|(one, _)| task.class[*one as usize]);
         changed().all(|(one, other)| {

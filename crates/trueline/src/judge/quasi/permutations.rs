@@ -1,25 +1,26 @@
 //! Algorithm 2 of the paper: the permutations of a sequence that move no element by more than `k` places.
 //!
 //! Zhang, Chattopadhyay & Wang, *Round-Up*, algorithm 2 and section V: a depth-first search that has no dead ends. At
-//! each place some events are *enabled*: those that may be there. Each has a *lateness*, from `-k` where it is first
-//! enabled to `k` where it must be selected. The first run is the sequence itself; each further run goes back to the
-//! last place where there is another choice.
+//! each place some events are *enabled*: they may be selected there. Each enabled event has a *lateness*, from `-k` at
+//! the place where it is first enabled to `k` at the place where it must be selected. The first run selects the
+//! sequence itself; each further run goes back to the last place where another choice is left.
 //!
-//! Departures from the paper: three mistakes of the printed algorithm are corrected. Line 36 sets `done` to the
-//! selected event, and forgets those that were selected there before; the event must be added. Line 59 passes on the
-//! events that are not in `p.done`, and so loses events that were selected there in earlier runs; it must pass on those
-//! that are not `p.select`. Line 60 decreases the lateness; it must increase it, as the text says.
+//! Departures from the paper: three mistakes of the printed algorithm are corrected. Line 36 sets
+//! `done` to the selected event, so the events that were selected at this place earlier are
+//! forgotten; it must add the event to `done`. Line 59 passes on the events that are not in
+//! `p.done`, and so loses events that were selected there in earlier runs; it must pass on all
+//! events except `p.select`. Line 60 decreases the lateness; it must increase it, as the text says.
 //!
 //! # Complexity
 //! O(m k) for each permutation of m events.
 
-/// An event that may be at a place, and how late it would be there.
+/// An event that is enabled at a place, and its lateness there.
 type Enabled = (usize, i64);
 
 #[derive(Clone, Debug, Default)]
 struct Place {
     enabled: Vec<Enabled>,
-    /// The events that are enabled here for the first time.
+    /// The events that are enabled at this place for the first time.
     newly_enabled: Vec<Enabled>,
     select: usize,
     done: Vec<usize>,
@@ -42,7 +43,7 @@ pub struct Permutations {
 }
 
 impl Permutations {
-    /// Returns the permutations of `m` events by at most `k` places.
+    /// Returns the permutations of `m` events that move no event by more than `k` places.
     pub fn new(m: usize, k: u32) -> Self {
         let k = i64::from(k);
         let mut places = vec![Place::default(); m];
@@ -74,7 +75,7 @@ impl Permutations {
         }
     }
 
-    /// Updates the events that are enabled at a place, from the place before it.
+    /// Computes the events that are enabled at a place from those that are enabled at the place before it.
     fn update(&mut self, at: usize) {
         let Some(before) = at.checked_sub(1).map(|before| &self.places[before]) else { return };
         let passed_on = before.enabled.iter().filter(|(event, _)| *event != before.select);

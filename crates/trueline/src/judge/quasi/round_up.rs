@@ -1,7 +1,8 @@
-//! Round-Up as a whole: judges the histories of one program one after the other by the paper's algorithm, with the
-//! optimizations of section VI-C switched on or off.
+//! Round-Up as a whole: judges the histories of a program, one at a time, by the paper's algorithm,
+//! with or without the optimizations of section VI-C.
 //!
-//! Only the reproduction of the paper's experiments needs it, so it is behind the feature `papers`.
+//! Only the reproduction of the paper's experiments needs this module, so it is available only with
+//! the feature `papers`.
 
 use std::time::Instant;
 
@@ -16,11 +17,11 @@ use crate::history::{EventKind, History};
 use crate::spec::Spec;
 use crate::verdict::{Judgment, Stats, Verdict};
 
-/// The paper's second and third optimizations; the first is
+/// Which of the paper's second and third optimizations are used. The first optimization is
 /// [`SerialList::without_duplicates`](super::SerialList::without_duplicates).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Optimizations {
-    /// (2) Do not judge a history again.
+    /// (2) Do not judge the same history twice.
     pub histories: bool,
     /// (3) Skip sequentializations and permutations that were tried before.
     pub sequences: bool,
@@ -47,8 +48,8 @@ impl Optimizations {
 /// An operation with its result.
 type Pair<S> = (<S as Spec>::Op, Option<<S as Spec>::Ret>);
 
-/// Round-Up: judges histories of one program one after the other by the paper's algorithm, and remembers which
-/// sequences failed.
+/// Round-Up: judges the histories of a program, one at a time, by the paper's algorithm, and
+/// remembers which sequences failed.
 ///
 /// ```
 /// use trueline::history::History;
@@ -72,7 +73,7 @@ type Pair<S> = (<S as Spec>::Op, Option<<S as Spec>::Ret>);
 /// let judgment = round_up.check(&history, &Budget::unlimited());
 /// assert!(judgment.verdict.is_rejected());
 /// assert_eq!((judgment.stats.sequentializations, judgment.stats.permutations), (1, 13));
-/// // The second time there is nothing left to do.
+/// // The second time, nothing is left to try.
 /// let judgment = round_up.check(&history, &Budget::unlimited());
 /// assert!(judgment.verdict.is_rejected());
 /// assert_eq!((judgment.stats.sequentializations, judgment.stats.permutations), (0, 0));
@@ -109,7 +110,8 @@ impl<'a, S: Spec> RoundUp<'a, S> {
     /// Judges one more history.
     ///
     /// # Panics
-    /// Panics if the specification contradicts itself, so that a witness that was found cannot be replayed.
+    /// Panics if a witness that was found cannot be replayed, because the specification contradicts
+    /// itself.
     pub fn check(&mut self, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
         let started = Instant::now();
         let mut number = |pair: Pair<S>| {
@@ -126,7 +128,7 @@ impl<'a, S: Spec> RoundUp<'a, S> {
             EventKind::Return => (history[event.op()].process.0, u32::MAX),
         };
         let mut identity: Vec<(u32, u32)> = history.events().iter().map(of_event).collect();
-        // Histories that differ only in their objects are different too.
+        // Histories that differ only in their objects count as different.
         identity.extend(history.operations().iter().map(|operation| (operation.object.0, u32::MAX)));
         if let Some(verdict) = self.judged.get(&identity).filter(|_| self.optimizations.histories) {
             let stats = Stats {

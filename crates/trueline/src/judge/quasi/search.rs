@@ -1,51 +1,61 @@
-//! One search for the legal order, with the sequentialization following a few steps behind it.
+//! Searches for the legal order, and at the same time builds the sequentialization, which lags a
+//! few operations behind.
 //!
-//! Definition 4 asks for a sequentialization `s'` and a legal permutation `s''` of it. The paper enumerates all of
-//! both. Here only `s''` is searched for, operation by operation, among legal orders; `s'` follows from it.
+//! Definition 4 requires a sequentialization `s'` and a legal permutation `s''` of it. The paper
+//! enumerates all `s'` and all `s''`. Here, only `s''` is searched for, operation by operation,
+//! among legal orders; `s'` follows from it.
 //!
-//! **One class.** Let the operations of a class with factor `K` be in the order of `s''`. Is there a linear extension
-//! of `<_h` in which each is at most `K` places away? This is scheduling of unit jobs on a single machine: the job at
-//! position `p` may be done in places `p - K` to `p + K`, after all jobs that precede it. So go through the places; in
-//! each, of the jobs that may be done, do one with the earliest deadline, where the deadline of a job is less than that
-//! of each job that it precedes.
+//! **One class.** Let the operations of a class with factor `K` be in the order of `s''`. Is there
+//! a linear extension of `<_h` in which each operation is at most `K` places away from its place in
+//! `s''`? This is a scheduling problem for unit jobs on a single machine: the job at position `p`
+//! may be done in places `p - K` to `p + K`, after all jobs that precede it. So the algorithm fills
+//! one place after the other: among the jobs that may be done in this place, it chooses one with
+//! the earliest deadline. The deadline of a job is set to be less than that of each job that it
+//! precedes.
 //!
-//! *This is exact, and place `s` can be filled as soon as the positions up to `s + K` are known.* Let some schedule
-//! agree with ours up to `s`, and have `y` there where we choose `x`, which it has at `t > s`. Move `y` to the place of
-//! the first job that `y` precedes, that job to the place of the first job that it precedes, and so on while these
-//! places are before `t`; the last one moves to `t`, and `x` moves to `s`. No job passes a job that it precedes, and
-//! all except `x` move to later places, at most `t`. Is that too late for any of them? Not for `y`, whose deadline is
-//! not before that of `x`. A job `z` that `y` precedes and whose position is known has its deadline after that of `y`.
-//! A job whose position is not known has a position of at least `s + K + 1`, and a deadline of at least `s + 2K + 1`,
-//! and `t` is at most the deadline of `x`, `s + 2K`. So there is a schedule that agrees with ours up to and including
-//! `s`.
+//! *This is exact, and place `s` can be filled as soon as the positions up to `s + K` are known.*
+//! Let some schedule agree with ours before place `s`, and let `y` be its job at `s`, where we
+//! choose `x`; this schedule has `x` at a place `t > s`. Move `y` to the place of the first job
+//! that `y` precedes, that job to the place of the first job that it precedes, and so on while
+//! these places are before `t`; the last one moves to `t`, and `x` moves to `s`. No job passes a
+//! job that it precedes, and all except `x` move to later places, at most `t`. None of them comes
+//! too late: `y` does not, because its deadline is not before that of `x`. A job `z` that `y`
+//! precedes and whose position is known has its deadline after that of `y`. A job whose position is
+//! not known has a position of at least `s + K + 1`, and a deadline of at least `s + 2K + 1`, and
+//! `t` is at most the deadline of `x`, `s + 2K`. So there is a schedule that agrees with ours up to
+//! and including `s`.
 //!
-//! **Several classes.** If they are disjoint and none of them contains all operations, any linear extensions of the
-//! classes can be interleaved to one of all operations. Otherwise there would be a cycle of steps in `<_h` and in the
-//! orders of the classes. It would have `a <_h b`, `b` before `c` in a class, and `c <_h d`. Then `b` was called before
-//! `c` returned, so `a <_h d`, and the cycle can be shortened until it is within one class, where there is none. So
-//! each class can be judged separately, and the order in time between classes does not matter.
+//! **Several classes.** If they are disjoint and none of them contains all operations, any linear
+//! extensions of the classes can be interleaved to one of all operations. Otherwise there would be
+//! a cycle of steps in `<_h` and in the orders of the classes. It would have `a <_h b`, `b` before
+//! `c` in a class, and `c <_h d`. Then `b` was called before `c` returned, so `a <_h d`, and the
+//! cycle can be shortened until it is within one class, where no cycle exists. So each class can be
+//! judged separately, and the order in time between classes does not matter.
 //!
-//! A configuration consists of the operations that are in `s''`, the state after them, and those of them that have no
-//! place in `s'` yet, with their positions (at most `K` of each class). Configurations that cannot lead to any `s'` are
-//! dropped at once: if operations that are not in `s''` precede waiting ones, there must be places for them
-//! ([`QuasiSearch::fits`]).
+//! A configuration consists of the operations that are in `s''`, the state after them, and the *waiting* operations,
+//! which are in `s''` but have no place in `s'` yet, with their positions (at most `K` of each class). Configurations
+//! that cannot lead to any `s'` are dropped at once: if operations that are not in `s''` precede waiting operations,
+//! there must be places for them in `s'` ([`QuasiSearch::fits`]).
 //!
-//! **Queues.** If no class contains both enqueues and dequeues, these commute as long as the queue is not empty. The
-//! dequeue that takes the first value must be the next dequeue of all, so it is linearized at once, and nothing else is
-//! tried. Otherwise every number of operations of one class would be tried with every number of the other.
+//! **Queues.** If no class contains both enqueues and dequeues, an enqueue and a dequeue commute as
+//! long as the queue is not empty. The dequeue that takes the first value must be the next of all
+//! dequeues, so it is appended to `s''` at once, and no other operation is tried. Without this
+//! rule, the search would try every number of enqueues with every number of dequeues.
 //!
 //! If no value occurs twice, more can be foreseen, because values come out in the order in which they are put in. Let
-//! `w` and `v` be two dequeues of a class such that `w` returns before `2K - 1` others are called that return before
-//! `v` is called (or before `v` is called, if `K` is 0). In `s'` they are at least `2K` places apart, so in `s''` `w`
-//! still comes first, and so does the enqueue of its value. So `v`'s value is not put in before that of `w`
-//! ([`Foresight`]). A value that is not taken out is put in after all values that are. If the order in time requires
-//! the reverse, by the same argument for the class of enqueues, or if a value is taken out more often than it was put
-//! in, no search is needed ([`QuasiSearch::conflict`]).
+//! `w` and `v` be two dequeues of a class such that `w` returns before the calls of `2K - 1` other dequeues, all of
+//! which return before `v` is called (if `K` is 0, it is enough that `w` returns before `v` is called). In `s'`, `w`
+//! and `v` are at least `2K` places apart, so in `s''` `w` still comes first, and so does the enqueue of its value. So
+//! `v`'s value is not put in before that of `w` ([`Foresight`]). A value that is not taken out is put in after all
+//! values that are. If the order in time requires the reverse, by the same argument for the class of enqueues, or if a
+//! value is taken out more often than it was put in, the history is rejected without a search
+//! ([`QuasiSearch::conflict`]).
 //!
 //! # Complexity
-//! For classes that are kept together by time, about `n 2^k` configurations times the number of orders of `K`
-//! operations, with O(K^2 + k) work each, where `k` operations are open at a time. With several classes and no queue,
-//! `n` may become `n^2`.
+//! If no class can run far ahead of another, about `n 2^k` configurations times the number of
+//! orders of `K` operations, with O(K^2 + k) work for each configuration, where `k` operations are
+//! open at a time. If there are several classes and the object is not a queue, `n` may become
+//! `n^2`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -56,7 +66,8 @@ use super::seen::VisitedSet;
 use super::task::{NEVER, QuasiFound, QuasiTask, Queue, Role, Why};
 use crate::verdict::LimitKind;
 
-/// A class: its order in `s''`, its order in `s'`, and the operations that are in `s''` but not in `s'`.
+/// A class: its order in `s''`, its order in `s'`, and its operations that are in `s''` but not in
+/// `s'`.
 struct Class {
     factor: usize,
     permuted: Vec<u32>,
@@ -69,25 +80,25 @@ struct Class {
 
 struct QuasiSearch<'t> {
     task: &'t QuasiTask,
-    /// The classes; the last one holds the operations that are in no class.
+    /// The classes. The last entry holds the operations that are in no class.
     classes: Vec<Class>,
     /// For each operation, its index in `classes`.
     class: Vec<usize>,
     /// For each operation, its position in `s''` within its class.
     position: Vec<u32>,
-    /// For each operation, its number among the members of its class.
+    /// For each operation, its index in the `members` of its class.
     rank: Vec<u32>,
     is_placed: Vec<bool>,
-    /// The operations that are not in `s''`, in the order of their calls, as a doubly linked ring for each class. The
-    /// entries after those of the operations are the heads of the rings.
+    /// The operations that are not in `s''`, in the order of their calls, as a doubly linked ring
+    /// for each class. The entries that follow those of the operations are the heads of the rings.
     next: Vec<u32>,
     previous: Vec<u32>,
     /// The order `s''`.
     permuted: Vec<u32>,
-    /// The number of operations that must be in `s''` and are not.
+    /// The number of operations that must be in `s''` and are not in `s''` yet.
     must: usize,
-    /// For a queue, the number of values in it, and the number of operations not yet in `s''` that must take a value
-    /// out or find it empty.
+    /// For a queue, the number of values in the queue. `takes` is the number of operations that are
+    /// not in `s''` yet and must take a value out or find the queue empty.
     holds: usize,
     takes: usize,
     foresight: Option<Foresight>,
@@ -95,21 +106,23 @@ struct QuasiSearch<'t> {
     key: Vec<u32>,
 }
 
-/// Determines which values must be put into a queue before which others.
+/// For each value of a queue, determines which other values must be put in before it.
 struct Foresight {
-    /// For each put, the return of the operation that takes the value out; [`NEVER`] if there is none or it need not
-    /// take effect.
+    /// For each put, the position of the return of the operation that takes the value out;
+    /// [`NEVER`] if no operation takes the value out, or if that operation need not take effect.
     due: Vec<u32>,
-    /// For each put, a position: values that are taken out before this position must be put in before this value.
+    /// For each put, a position. Values that are taken out before this position must be put in
+    /// before the value of this put.
     until: Vec<u32>,
-    /// The puts that are not in `s''` and whose values must be taken out, ordered by `due`, as a doubly linked ring.
-    /// The entry after those of the operations is the head of the ring.
+    /// The puts that are not in `s''` and whose values must be taken out, ordered by `due`, as a
+    /// doubly linked ring. The entry that follows those of the operations is the head of the ring.
     next: Vec<u32>,
     previous: Vec<u32>,
 }
 
 impl Foresight {
-    /// Returns `None` if nothing can be foreseen.
+    /// Returns the order of the puts as far as it can be foreseen, or `None` if nothing can be
+    /// foreseen.
     fn new(task: &QuasiTask, queue: &Queue) -> Option<Self> {
         let taken_by = queue.taken_by.as_ref()?;
         let mut takes = task.operations().filter(|op| queue.roles[*op as usize] == Role::Takes);
@@ -140,7 +153,7 @@ impl Foresight {
         Some(Self { due, until, next, previous })
     }
 
-    /// Returns whether some other value must be put in first.
+    /// Returns whether the value of another put must be put in before the value of `put`.
     fn forbids(&self, put: u32) -> bool {
         let first = self.next[self.due.len()] as usize;
         self.due.get(first).is_some_and(|due| *due < self.until[put as usize])
@@ -157,14 +170,15 @@ impl Foresight {
     }
 }
 
-/// Returns the number of operations of a class between two others in time that forces the two into the same order in
-/// `s''`.
+/// Returns the number of operations of a class that must lie, in time, between two other operations
+/// of the class for these two to have the same order in `s''` as in time.
 fn between(factor: u32) -> usize {
     (factor as usize).saturating_mul(2).saturating_sub(1)
 }
 
-/// Returns, for each operation of a class, the position before which another must have returned for `between`
-/// operations of the class to be between the two.
+/// Returns, for each operation `x` of a class, a position. If another operation of the class
+/// returned before this position, at least `between` operations of the class lie, in time, between
+/// that operation and `x`.
 fn bounds(task: &QuasiTask, class: u32, between: usize) -> Vec<u32> {
     let members: Vec<u32> = task.operations().filter(|op| task.class[*op as usize] == Some(class)).collect();
     if between == 0 {
@@ -174,7 +188,8 @@ fn bounds(task: &QuasiTask, class: u32, between: usize) -> Vec<u32> {
     by_return.sort_by_key(|op| task.returns[*op as usize]);
     let mut returned = by_return.into_iter().peekable();
     let mut bounds = vec![0; task.len()];
-    // The latest calls of the operations that have returned.
+    // The calls of the operations that have returned so far: at most `between` of them, the latest
+    // ones.
     let mut last: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
     for op in members {
         let call = task.calls[op as usize];
@@ -191,11 +206,12 @@ fn bounds(task: &QuasiTask, class: u32, between: usize) -> Vec<u32> {
     bounds
 }
 
-/// A configuration on the path to the current one.
+/// A configuration on the path to the current configuration.
 struct Frame {
-    /// The operation that led to it, and how many operations got their places in `s'` then.
+    /// The operation that led to this configuration, and the number of operations that this step
+    /// added to `s'`.
     placed: Option<(u32, usize)>,
-    /// The operations that may come next, each with the state that it leads to.
+    /// The operations that may come next, each with the state to which it leads.
     candidates: Vec<(u32, StateId)>,
     tried: usize,
 }
@@ -289,7 +305,7 @@ impl<'t> QuasiSearch<'t> {
         }
     }
 
-    /// Returns a conflict of a queue that can be found without a search, if there is one.
+    /// Returns a conflict between operations of a queue, if one can be found without a search.
     fn conflict(&self) -> Option<Why> {
         let (task, queue) = (self.task, self.task.queue.as_ref()?);
         if let Some(op) = queue.from_nowhere {
@@ -299,8 +315,8 @@ impl<'t> QuasiSearch<'t> {
         for (class, factor) in (0..).zip(&task.factors) {
             let puts = || task.operations().filter(|op| task.class[*op as usize] == Some(class) && self.puts(*op));
             let behind = bounds(task, class, between(*factor));
-            // `by_due`: the values in the order in which they must be taken out. `latest`: for each prefix of this
-            // order, the value that is put in last.
+            // `by_due` holds the values in the order in which they must be taken out. `latest`
+            // holds, for each prefix of this order, the value of this prefix that is put in last.
             let mut by_due: Vec<u32> = puts().filter(|put| foresight.due[*put as usize] != NEVER).collect();
             by_due.sort_by_key(|put| foresight.due[*put as usize]);
             let mut latest = by_due.clone();
@@ -310,11 +326,12 @@ impl<'t> QuasiSearch<'t> {
                 }
             }
             for put in puts() {
-                // The values that must be put in before this one.
+                // The first `count` values in `by_due` must be put in before the value of `put`.
                 let count =
                     by_due.partition_point(|other| foresight.due[*other as usize] < foresight.until[put as usize]);
                 let Some(&other) = count.checked_sub(1).and_then(|last| latest.get(last)) else { continue };
-                // But this value is certainly put in before the other one.
+                // But the value of `put` is certainly put in before `other`, which is one of these
+                // `count` values.
                 if task.returns[put as usize] < behind[other as usize] {
                     let taken = [put, other].into_iter().filter_map(|put| taken_by[put as usize]);
                     let mut conflict: Vec<u32> = [put, other].into_iter().chain(taken).collect();
@@ -343,8 +360,8 @@ impl<'t> QuasiSearch<'t> {
         called_before.filter(|op| task.returns[*op as usize] < call).count()
     }
 
-    /// Returns the operations that may be next in `s''`, as far as the specification is concerned, with the states that
-    /// they lead to, in the order of their returns.
+    /// Returns the operations that the specification allows to be next in `s''`, with the states to
+    /// which they lead, in the order of the operations' returns.
     fn candidates(
         &self,
         state: StateId,
@@ -353,13 +370,16 @@ impl<'t> QuasiSearch<'t> {
     ) -> Result<Vec<(u32, StateId)>, LimitKind> {
         let task = self.task;
         let mut candidates = Vec::new();
-        // The dequeue that takes the first value is the next dequeue.
+        // If no class contains both puts and other operations, and the queue is not empty, then of
+        // the dequeues only those that take a value need to be tried, because the next dequeue must
+        // take the first value.
         let only_takes = task.queue.as_ref().filter(|queue| queue.is_apart && self.holds > 0 && self.takes > 0);
         for (index, class) in self.classes.iter().enumerate() {
             let mut passed: Vec<u32> = Vec::new();
             for op in self.unplaced(index) {
-                // Operations that precede it and come after it in `s''` come before it in `s'`, so it is at least that
-                // far from its place.
+                // The operations in `passed` that returned before this call come before `op` in
+                // `s'`, but after it in `s''`. If there are more of them than twice the factor,
+                // `op` or one of them is too far from its place.
                 let call = task.calls[op as usize];
                 if passed.iter().filter(|returned| **returned < call).count() > class.factor.saturating_mul(2) {
                     break;
@@ -387,8 +407,9 @@ impl<'t> QuasiSearch<'t> {
         Ok(candidates)
     }
 
-    /// Appends an operation to `s''`, and operations to `s'` as far as these are determined; returns how many. Returns
-    /// `None` if no `s'` is possible then, whatever follows; in this case nothing is changed.
+    /// Appends `op` to `s''`, and appends to `s'` all operations whose places are then determined.
+    /// Returns the number of operations appended to `s'`. If no `s'` is possible after this step,
+    /// returns `None` and changes nothing.
     fn place(&mut self, op: u32) -> Option<usize> {
         let task = self.task;
         let (at, index) = (op as usize, self.class[op as usize]);
@@ -433,7 +454,7 @@ impl<'t> QuasiSearch<'t> {
                 class.waiting.insert(behind, back);
             }
             let last = class.waiting.pop();
-            debug_assert_eq!(last, Some(op), "the operation to undo is the last that waits");
+            debug_assert_eq!(last, Some(op), "the operation to undo is the last one that is waiting");
         }
         class.permuted.pop();
         self.count_role(op, false);
@@ -465,15 +486,16 @@ impl<'t> QuasiSearch<'t> {
         }
     }
 
-    /// Returns the last place that a waiting operation can have, so that the waiting operations that it precedes can
-    /// come later.
+    /// Returns the last place in `s'` that a waiting operation can take such that the waiting
+    /// operations that it precedes can still come after it.
     fn deadline(&self, class: &Class, op: u32) -> usize {
         let place = |op: u32| self.position[op as usize] as usize + class.factor;
         let behind = class.waiting.iter().filter(|other| self.task.precedes(op, **other)).map(|other| place(*other));
         behind.map(|place| place.saturating_sub(1)).fold(place(op), usize::min)
     }
 
-    /// Decides the next place in the `s'` of a class. Returns whether there is an operation for it.
+    /// Fills the next place in the `s'` of a class. Returns `false` if no operation can take this
+    /// place.
     fn fill(&mut self, index: usize) -> bool {
         let task = self.task;
         let class = &self.classes[index];
@@ -497,12 +519,14 @@ impl<'t> QuasiSearch<'t> {
         true
     }
 
-    /// Returns whether there are places for all waiting operations and for those that precede them; otherwise no `s'`
-    /// is possible.
+    /// Returns whether `s'` has places for all waiting operations and for the operations that
+    /// precede them. If not, no `s'` is possible.
     ///
-    /// If at most `factor` operations wait, those that are not in `s''` yet can follow in the order of `s'`, so that
-    /// each is off by the number of operations that wait behind it. It remains to check that the waiting ones can meet
-    /// their deadlines, which they can if, for each deadline, not too many operations have this or an earlier one.
+    /// If at most `factor` operations wait, the operations that are not in `s''` yet can be
+    /// appended to `s''` in the order of `s'`, so that each of them is moved by the number of
+    /// waiting operations that come after it in `s'`. It remains to check that the waiting
+    /// operations can meet their deadlines. They can if, for each deadline, not too many operations
+    /// have this deadline or an earlier one.
     fn fits(&self, index: usize) -> bool {
         let task = self.task;
         let class = &self.classes[index];
@@ -511,20 +535,22 @@ impl<'t> QuasiSearch<'t> {
             class.waiting.iter().map(|op| (self.deadline(class, *op), task.calls[*op as usize])).collect();
         deadlines.iter().flat_map(|(deadline, _)| [deadline.saturating_sub(1), *deadline]).all(|until| {
             let waiting = deadlines.iter().filter(|(deadline, _)| *deadline <= until).count();
-            // Operations that precede one of these must come before it.
+            // The operations that precede one of these waiting operations must come before it in
+            // `s'`.
             let calls = deadlines.iter().filter(|(deadline, _)| *deadline <= until + 1).map(|(_, call)| *call);
             let before = calls.max().map_or(0, |call| self.unplaced_before(index, call));
             place + waiting + before <= until + 1
         })
     }
 
-    /// Returns whether the configuration was not met before.
+    /// Records the configuration, and returns whether it is new.
     fn is_new(&mut self, state: StateId, meter: &mut Meter) -> Result<bool, LimitKind> {
         let (task, key) = (self.task, &mut self.key);
         key.clear();
         key.push(state.0);
         for (index, class) in self.classes.iter().enumerate() {
-            // All members before the first one that is not in `s''`, and the members in `s''` after it.
+            // The key contains the index of the first member that is not in `s''`, and the indices
+            // of the later members that are in `s''`.
             let first = self.next[task.len() + index] as usize;
             let start = if first < task.len() { self.rank[first] as usize } else { class.members.len() };
             key.push(number_of(start));
@@ -548,14 +574,15 @@ impl<'t> QuasiSearch<'t> {
         self.seen.insert(key, meter)
     }
 
-    /// Returns the witness, when all operations that must be in `s''` are.
+    /// Returns the witness. Must be called only if `s''` contains all operations that it must
+    /// contain.
     fn accepted(mut self) -> QuasiFound {
         for index in 0..self.task.factors.len() {
             while !self.classes[index].waiting.is_empty() {
                 assert!(self.fill(index), "every operation that waits can be placed");
             }
         }
-        // Operations in no class are in the order of their calls.
+        // The operations that are in no class are in the order of their calls.
         let last = self.classes.last_mut().expect("the last entry is for operations that are in no class");
         last.order = last.members.iter().copied().filter(|op| self.is_placed[*op as usize]).collect();
         let orders: Vec<Vec<u32>> = self.classes.into_iter().map(|class| class.order).collect();
@@ -563,7 +590,7 @@ impl<'t> QuasiSearch<'t> {
     }
 }
 
-/// Returns one linear extension of all operations, given one of each class.
+/// Returns a linear extension of all operations, given a linear extension of each class.
 fn interleave(task: &QuasiTask, orders: &[Vec<u32>]) -> Vec<u32> {
     let mut by_return: Vec<u32> = orders.concat();
     by_return.sort_by_key(|op| task.returns[*op as usize]);
@@ -575,8 +602,8 @@ fn interleave(task: &QuasiTask, orders: &[Vec<u32>]) -> Vec<u32> {
         while is_out[by_return[first] as usize] {
             first += 1;
         }
-        // The next of the remaining operations to return: an operation that is called after this return cannot come
-        // before it.
+        // `until` is the earliest return of a remaining operation: an operation that is called after this return cannot
+        // come next.
         let until = task.returns[by_return[first] as usize];
         let head = (0..orders.len())
             .filter(|class| orders[*class].get(heads[*class]).is_some_and(|op| task.calls[*op as usize] < until))

@@ -1,5 +1,5 @@
-//! Configurations that were reached, as sequences of words of any length, all in one vector, so that dropping them
-//! takes no time.
+//! The set of configurations that were reached. Each configuration is a sequence of words, of any
+//! length. All sequences are stored in one vector, so that dropping the set takes little time.
 
 use std::hash::BuildHasher;
 
@@ -12,7 +12,7 @@ use crate::verdict::LimitKind;
 #[derive(Default)]
 pub(super) struct VisitedSet {
     words: Vec<u32>,
-    /// The start and end of each configuration in `words`.
+    /// For each configuration, the index in `words` where it starts and the index where it ends.
     table: HashTable<(usize, usize)>,
     hasher: hash::Builder,
 }
@@ -32,7 +32,7 @@ impl VisitedSet {
             meter.free(old * size_of::<u32>());
         }
         if table.len() == table.capacity() {
-            // The table doubles.
+            // The insertion below is going to double the size of the table.
             meter.allocate(table.allocation_size().max(64))?;
         }
         let start = words.len();

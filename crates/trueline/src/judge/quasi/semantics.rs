@@ -38,18 +38,20 @@ impl<Op, Ret> Default for Factors<'_, Op, Ret> {
 }
 
 impl<'a, Op, Ret> Factors<'a, Op, Ret> {
-    /// Returns factors without any class.
+    /// Returns an empty set of factors: no operation has a class.
     pub fn new() -> Self {
         Self { classes: Vec::new() }
     }
 
-    /// Adds a class of the operations for which `has` returns `true`, which may be out of order by `factor`.
+    /// Adds a class that contains the operations for which `has` returns `true`. Each of them may
+    /// be out of order by at most `factor` places.
     #[must_use]
     pub fn class(self, name: impl Into<String>, factor: u32, has: impl Fn(&Op) -> bool + Send + Sync + 'a) -> Self {
         self.class_by_result(name, factor, move |op, _| has(op))
     }
 
-    /// Adds a class that also depends on the result, which is `None` if the operation never returned.
+    /// Adds a class that depends on the result of the operation, too. The result is `None` if the
+    /// operation never returned.
     #[must_use]
     pub fn class_by_result(
         mut self,
@@ -61,7 +63,7 @@ impl<'a, Op, Ret> Factors<'a, Op, Ret> {
         self
     }
 
-    /// Returns the class of an operation, if it has one.
+    /// Returns the class of an operation, or `None` if the operation is in no class.
     pub(super) fn of(&self, op: &Op, result: Option<&Ret>) -> Option<usize> {
         self.classes.iter().position(|class| (class.has)(op, result))
     }
@@ -86,15 +88,16 @@ impl<Op, Ret> fmt::Debug for Factors<'_, Op, Ret> {
     }
 }
 
-/// The serial histories of a program: what it does if its calls do not overlap.
+/// The serial histories of a program, that is, its histories in which calls do not overlap.
 ///
 /// Code that explores a program provides them; a closure is enough.
 pub trait SerialHistories<Op, Ret>: Sync {
-    /// Returns whether the program has this serial history, given as operations and their results.
+    /// Returns whether this is a serial history of the program. It is given as operations with
+    /// their results.
     fn contains(&self, sequence: &[(&Op, &Ret)]) -> bool;
 
-    /// Returns whether a serial history of the program may begin like this. It is always correct to return `true`, but
-    /// this may cost time.
+    /// Returns whether a serial history of the program may begin with the given sequence. It is
+    /// always correct to return `true`, but then the search may take longer.
     fn may_begin(&self, sequence: &[(&Op, &Ret)]) -> bool {
         let _ = sequence;
         true
@@ -111,11 +114,13 @@ impl<Op, Ret, F: Fn(&[(&Op, &Ret)]) -> bool + Sync> SerialHistories<Op, Ret> for
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Pending {
-    /// Each pending operation may have taken effect, with any result, or not: the history is extended by returns, as for
+    /// Each pending operation may have taken effect, with any result, or may not have taken effect.
+    /// For operations that took effect, returns are added to the history, as in the definition of
     /// linearizability.
     #[default]
     Extend,
-    /// A history with pending operations is refused. The paper's histories have none.
+    /// A history with pending operations is refused. The histories of the paper have no pending
+    /// operations.
     Refuse,
 }
 
@@ -132,18 +137,19 @@ pub(super) enum Variant<'a, Op, Ret> {
 }
 
 impl<'a, Op, Ret> Semantics<'a, Op, Ret> {
-    /// (A) Definition 4: a factor for each class.
+    /// Returns semantics (A), as in definition 4, with a factor for each class.
     pub fn by_class(factors: Factors<'a, Op, Ret>) -> Self {
         Self { kind: Variant::ByClass(factors), pending: Pending::default() }
     }
 
-    /// (B) Algorithm 1: all operations are one class.
+    /// Returns semantics (B), as in algorithm 1: all operations are one class.
     pub fn whole_domain(factor: u32) -> Self {
         Self { kind: Variant::WholeDomain(factor), pending: Pending::default() }
     }
 
-    /// (C) Round-Up's own semantics: the operations of one class, whichever, change places among themselves, and the
-    /// result must be one of the serial histories of the program. The specification is not used.
+    /// Returns semantics (C), that of the Round-Up tool: the operations of a single class (any of
+    /// the classes) change places among themselves, and the resulting order must be a serial
+    /// history of the program. The specification is not used.
     #[doc(hidden)]
     pub fn of_program(factors: Factors<'a, Op, Ret>, serial: &'a dyn SerialHistories<Op, Ret>) -> Self {
         Self { kind: Variant::OfProgram(factors, serial), pending: Pending::default() }
@@ -176,7 +182,8 @@ impl<Op, Ret> fmt::Debug for Semantics<'_, Op, Ret> {
 }
 
 impl<Op, Ret> Semantics<'_, Op, Ret> {
-    /// Returns the criterion for the operations of a history, by number.
+    /// Returns the criterion by which the operations of a history are judged. The criterion refers
+    /// to operations by number.
     pub(super) fn of_history<'n>(
         &self,
         history: &History<Op, Ret>,
@@ -197,27 +204,29 @@ impl<Op, Ret> Semantics<'_, Op, Ret> {
         Criterion { name: self.to_string(), pending: self.pending, class, factors, serial }
     }
 
-    /// Returns the serial histories of the program, for the operations of `history`.
+    /// Returns a test that decides whether an order of the operations of `history` is a serial
+    /// history of the program. Returns `None` if the semantics does not use serial histories.
     pub(super) fn serial_orders<'n>(&'n self, history: &'n History<Op, Ret>) -> Option<SerialOf<'n, Op, Ret>> {
         let Variant::OfProgram(_, histories) = self.kind else { return None };
         Some(SerialOf { histories, history })
     }
 }
 
-/// A semantics applied to the operations of one history, without their types.
+/// A semantics, applied to the operations of one history. It does not depend on their types.
 pub(super) struct Criterion<'n> {
-    /// The semantics in words.
+    /// A description of the semantics in words.
     pub(super) name: String,
     pub(super) pending: Pending,
-    /// For each operation, its class, if it has one.
+    /// For each operation, its class; `None` if the operation is in no class.
     pub(super) class: Vec<Option<u32>>,
     /// The factor of each class.
     pub(super) factors: Vec<u32>,
-    /// For (C), which orders are serial histories.
+    /// For (C), decides whether an order is a serial history.
     pub(super) serial: Option<&'n dyn SerialOrders>,
 }
 
-/// [`SerialHistories`] for the operations of one history, all of which have results.
+/// The [`SerialHistories`] of a program, applied to the operations of one history. All these
+/// operations have results.
 pub(super) trait SerialOrders {
     fn contains(&self, order: &[OpId]) -> bool;
     fn may_begin(&self, order: &[OpId]) -> bool;

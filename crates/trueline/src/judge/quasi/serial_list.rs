@@ -1,6 +1,7 @@
 //! The first phase of Round-Up: all serial histories of a program, as a list.
 //!
-//! Only the reproduction of the paper's experiments needs it, so it is behind the feature `papers`.
+//! Only the reproduction of the paper's experiments needs this module, so it is available only with
+//! the feature `papers`.
 
 use std::hash::Hash;
 
@@ -16,7 +17,8 @@ use crate::spec::Spec;
 /// use trueline::judge::quasi::{SerialHistories, SerialList};
 /// use trueline::spec::{Queue, QueueOp, QueueRet};
 ///
-/// // Figure 2 of the paper: 1 and 2 are put in; a thread adds 3, another adds 4 and takes one; then three are taken.
+/// // Figure 2 of the paper: 1 and 2 are put in; one thread puts in 3, another puts in 4 and takes one out;
+/// // then three are taken out.
 /// let before = [QueueOp::Enqueue(1), QueueOp::Enqueue(2)];
 /// let threads = [vec![QueueOp::Enqueue(3)], vec![QueueOp::Enqueue(4), QueueOp::Dequeue]];
 /// let after = [QueueOp::Dequeue, QueueOp::Dequeue, QueueOp::Dequeue];
@@ -29,13 +31,13 @@ pub struct SerialList<Op, Ret> {
 }
 
 impl<Op: Clone + Eq + Hash, Ret: Clone + Eq + Hash> SerialList<Op, Ret> {
-    /// Returns a list of these histories.
+    /// Returns a list of the given histories.
     pub fn new(histories: Vec<Vec<(Op, Ret)>>) -> Self {
         Self { histories }
     }
 
-    /// Returns all serial histories of a program: `before`, then `threads` one call at a time, then `after`, on the
-    /// object of `spec`.
+    /// Returns all serial histories of a program that runs on the object of `spec`: first `before`,
+    /// then the calls of `threads`, one at a time, and finally `after`.
     pub fn of_program<S: Spec<Op = Op, Ret = Ret>>(spec: &S, before: &[Op], threads: &[Vec<Op>], after: &[Op]) -> Self {
         let mut program = Program {
             spec,
@@ -83,7 +85,7 @@ fn begins<Op: Eq, Ret: Eq>(history: &[(Op, Ret)], sequence: &[(&Op, &Ret)]) -> b
     history.len() >= sequence.len() && history.iter().zip(sequence).all(|((op, ret), other)| (op, ret) == *other)
 }
 
-/// A program whose calls are made one at a time, in every order.
+/// A program whose calls are made one at a time, in every possible order.
 struct Program<'p, S: Spec> {
     spec: &'p S,
     before: &'p [S::Op],

@@ -1,9 +1,10 @@
-//! The two restrictions of strict out-of-order semantics, section V of the paper.
+//! The two restrictions of strict out-of-order semantics, from section V of the Round-Up paper.
 //!
-//! A queue holds `0, 1, 2, ..`, and `removed` is the order in which they are taken out. Both restrictions together are
-//! equivalent to the condition that no value is more than `k` places away from its original one. In the paper's second
-//! restriction, the head is "returned by one of the first k deq operations"; according to the paper's own example and
-//! to the lateness attribute, this must be `k + 1`.
+//! A queue holds the values `0, 1, 2, ..`, and `removed` is the order in which they are taken out.
+//! The two restrictions together are equivalent to the condition that no value is more than `k`
+//! places away from its original place. In the paper's second restriction, the head is "returned by
+//! one of the first k deq operations"; according to the paper's own example and to the lateness
+//! attribute, this must be `k + 1`.
 //!
 //! ```
 //! use trueline::judge::quasi::strict::{is_near_the_head, is_not_late};
@@ -24,8 +25,8 @@ pub fn is_near_the_head(removed: &[usize], k: usize) -> bool {
     removed.iter().enumerate().all(|(at, value)| still_there(at).filter(|other| *other < value).count() <= k)
 }
 
-/// Restriction 2: returns whether each value is removed by one of the `k + 1` removals that start with the one at which
-/// it is due, or earlier.
+/// Restriction 2: returns whether each value is removed at most `k` places after its original
+/// place.
 pub fn is_not_late(removed: &[usize], k: usize) -> bool {
     removed.iter().enumerate().all(|(at, value)| at.saturating_sub(*value) <= k)
 }

@@ -1,4 +1,4 @@
-//! The operations of one object by number, with their classes.
+//! The operations of one object, numbered, with their classes.
 
 use hashbrown::HashMap;
 
@@ -11,7 +11,7 @@ use crate::judge::frame::calls;
 use crate::judge::monitor::{Span, ValueId};
 use crate::spec::{Initial, Standard, Taken};
 
-/// The return position of an operation that never returned.
+/// Stands for the return position of an operation that never returned.
 pub(super) const NEVER: u32 = u32::MAX;
 
 /// The role of a standard operation of a queue.
@@ -24,16 +24,18 @@ pub(super) enum Role {
     FindsEmpty,
 }
 
-/// The known facts about the operations of a queue.
+/// The facts that are known about the operations of a queue.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     /// The role of each operation.
     pub(super) roles: Vec<Role>,
     /// Whether no class contains both puts and other operations.
     pub(super) is_apart: bool,
-    /// For each put, the operation that takes the same value. `None` if some value is put in or taken out twice.
+    /// For each put, the operation that takes the same value out. The whole list is `None` if some
+    /// value is put in or taken out twice.
     pub(super) taken_by: Option<Vec<Option<u32>>>,
-    /// An operation that must have taken a value that was not put in that often.
+    /// If some value must have been taken out more often than it was put in, an operation that
+    /// takes such a value out.
     pub(super) from_nowhere: Option<u32>,
 }
 
@@ -42,15 +44,17 @@ pub(super) struct Queue {
 pub(super) struct QuasiTask {
     pub(super) ids: Vec<OpId>,
     pub(super) calls: Vec<u32>,
-    /// The positions of the returns; [`NEVER`] for operations that need not take effect.
+    /// For each operation, the position of its return; [`NEVER`] for an operation that need not
+    /// take effect.
     pub(super) returns: Vec<u32>,
-    /// The class of each operation, as an index into `factors`, if it has one.
+    /// For each operation, its class, as an index into `factors`; `None` if the operation is in no
+    /// class.
     pub(super) class: Vec<Option<u32>>,
     /// For each class, the distance by which its operations may be out of order.
     pub(super) factors: Vec<u32>,
-    /// The class of each operation in the automaton.
+    /// For each operation, the number of its class in the automaton.
     pub(super) kinds: Vec<ClassId>,
-    /// The known facts about the operations, if the object is a queue.
+    /// The facts that are known about the operations, if the object is a queue.
     pub(super) queue: Option<Queue>,
 }
 
@@ -71,7 +75,8 @@ impl QuasiTask {
         task
     }
 
-    /// Returns what is known about the operations of a queue, or `None` if the object is not a queue.
+    /// Returns the facts that are known about the operations of a queue, or `None` if the object is
+    /// not a queue.
     fn queue(&self, case: &dyn Case) -> Option<Queue> {
         let mut read = case.values();
         if read.start(self.len() / 2) != Initial::Nothing {
@@ -82,8 +87,9 @@ impl QuasiTask {
             return None;
         }
         let mut roles = Vec::with_capacity(self.len());
-        // For each value, the operations that put it in and take it out, and how much more often it is put in than it
-        // must have been taken out.
+        // For each value, an operation that puts it in, an operation that takes it out, and the
+        // difference between the number of all operations that put it in and the number of
+        // operations that take it out and must have taken effect.
         let mut values = HashMap::<ValueId, ([Option<u32>; 2], i64), hash::Builder>::default();
         let mut is_distinct = true;
         for (op, span) in self.operations().zip(&spans) {
@@ -143,7 +149,7 @@ impl QuasiTask {
         0..u32::try_from(self.len()).expect("the number of operations fits in 32 bits")
     }
 
-    /// Returns the same task with all factors larger by `more`.
+    /// Returns the same task with `more` added to each factor.
     pub(super) fn relaxed_by(&self, more: u32) -> Self {
         let factors = self.factors.iter().map(|factor| factor.saturating_add(more)).collect();
         Self { factors, ..self.clone() }
@@ -157,25 +163,27 @@ impl QuasiTask {
 /// The result of judging one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum QuasiFound {
-    /// A sequentialization, and a legal order that is near enough to it.
+    /// Holds a sequentialization and a legal order that is near enough to it.
     Accepted { order: Vec<u32>, permuted: Vec<u32> },
-    /// There is no such pair of orders.
+    /// No legal order is near enough to any sequentialization.
     Rejected(Why),
 }
 
-/// The reason why there is no such pair of orders.
+/// The reason why no legal order is near enough to any sequentialization.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Why {
-    /// The longest prefix of a legal order that was found.
+    /// The longest sequence that was found to be a prefix of a legal order.
     pub(super) longest: Vec<u32>,
-    /// Operations that cannot all have happened as recorded, if this was found without a search.
+    /// Operations that cannot all have happened as recorded. Empty unless such operations were
+    /// found without a search.
     pub(super) conflict: Vec<u32>,
-    /// Whether they conflict whatever the factors are.
+    /// Whether the operations in `conflict` conflict however large the factors are.
     pub(super) is_final: bool,
 }
 
 impl QuasiFound {
-    /// Returns the rejection of a search; `longest` is the longest prefix of a legal order that it found.
+    /// Returns the reason for a rejection by a search; `longest` is the longest prefix of a legal
+    /// order that the search found.
     pub(super) fn behind(longest: Vec<u32>) -> Self {
         Self::Rejected(Why { longest, ..Why::default() })
     }

@@ -5,7 +5,7 @@ use super::hash;
 use super::problem::{ClassId, Classes};
 use crate::verdict::LimitKind;
 
-/// A state of the specification, by number; the initial state is 0.
+/// The number of a state of the specification. The initial state has number 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct StateId(pub(crate) u32);
 
@@ -17,29 +17,33 @@ impl StateId {
     }
 }
 
-/// A result that an operation could have had, by number.
+/// The number of a result that an operation could have had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ResultId(pub(crate) u32);
 
-/// The states of a specification, by number. This trait hides user types, so that a search is compiled once rather than
-/// for each specification.
+/// The numbered states of a specification. This trait hides the types of the user, so that a search
+/// is compiled only once, not once for each specification.
 pub(crate) trait StateSpace {
-    /// Numbers the states that `class` leads to from `state` with its recorded result, and appends them to `next`.
+    /// Finds the states to which `class` leads from `state` with its recorded result, and appends
+    /// their numbers to `next`.
     fn successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>);
-    /// Numbers the states that `class` leads to from `state` with any result but the recorded one, and appends them to
-    /// `next`.
+    /// Finds the states to which `class` leads from `state` with any result other than the recorded
+    /// one, and appends their numbers to `next`.
     fn other_successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>);
-    /// Returns whether a goal may have its result in `state` or in a state that follows it without a blind write.
+    /// Returns whether a goal (an operation that the foresight rule looks ahead to) may have its
+    /// result in `state`, or in a state that can follow `state` without a blind write.
     fn reaches(&self, state: StateId, goal: ClassId) -> bool;
     fn len(&self) -> usize;
     /// Returns the number of bytes that the states and their table occupy.
     fn bytes(&self) -> usize;
-    /// Forgets all states except those in `keep` (ascending), which are renumbered in that order.
+    /// Forgets all states except those in `keep`, which is ascending, and renumbers these states in
+    /// that order.
     fn retain(&mut self, keep: &[StateId]);
 }
 
-/// Removes all but the first of equal states. The order is the specification's own, not that of the numbers: a search
-/// that is halfway through a list must find it in the same order after the states were renumbered.
+/// Removes all but the first of equal states. The remaining states keep the specification's order.
+/// They are not sorted by number, because a search that is halfway through a list must find the
+/// list in the same order after the states have been renumbered.
 pub(crate) fn keep_first_of_equal(states: &mut Vec<StateId>) {
     if states.len() < 2 {
         return;
@@ -48,14 +52,14 @@ pub(crate) fn keep_first_of_equal(states: &mut Vec<StateId>) {
     states.retain(|state| known.insert(*state));
 }
 
-/// The states that one step leads to.
+/// The states to which one step leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextStates {
     /// No state: the operation cannot have this result here.
     None,
     /// One state.
     One(StateId),
-    /// Several states: [`Automaton::several`] returns them.
+    /// Several states. [`Automaton::several`] returns the list.
     Several(u32),
 }
 
@@ -63,9 +67,10 @@ pub(crate) enum NextStates {
 #[derive(Debug)]
 pub(crate) struct Steps {
     memo: Memo,
-    /// Lists of states, by the number in `NextStates::Several`.
+    /// Lists of states. Each list is found by the number in `NextStates::Several`.
     several: Vec<Box<[StateId]>>,
-    /// The numbers in `several` by state and class. Unlike `memo`, this map is exact, so that no list is made twice.
+    /// For each state and class, an index in `several`. Unlike `memo`, this map does not forget
+    /// anything, so no list is stored twice.
     several_of: hashbrown::HashMap<(StateId, ClassId), u32, hash::Builder>,
     scratch: Vec<StateId>,
 }
@@ -74,14 +79,21 @@ impl Steps {
     pub(crate) fn new() -> Self {
         Self { memo: Memo::new(), several: Vec::new(), several_of: hashbrown::HashMap::default(), scratch: Vec::new() }
     }
+
+    /// Forgets the steps of a class.
+    pub(crate) fn forget(&mut self, class: ClassId) {
+        self.memo.entries.iter_mut().filter(|entry| entry.class == class.0).for_each(|entry| *entry = EMPTY);
+        self.several_of.retain(|(_, of), _| *of != class);
+    }
 }
 
-/// The lazily built automaton of a specification over the classes of a history.
+/// The automaton of a specification over the classes of a history. Its states are computed when
+/// they are needed.
 pub(crate) struct Automaton<'a> {
     space: &'a mut (dyn StateSpace + 'a),
     steps: &'a mut Steps,
     classes: &'a Classes,
-    /// The number of bytes that was last reported to the meter.
+    /// The total number of bytes that have been reported to the meter.
     charged: usize,
 }
 
@@ -92,12 +104,13 @@ impl std::fmt::Debug for Automaton<'_> {
 }
 
 impl<'a> Automaton<'a> {
-    /// Returns the automaton of these states, with the steps that have been memoized for the same states.
+    /// Returns the automaton with the given states. `steps` holds the steps that were memoized for
+    /// these states.
     pub(crate) fn new(space: &'a mut (dyn StateSpace + 'a), steps: &'a mut Steps, classes: &'a Classes) -> Self {
         Self { space, steps, classes, charged: 0 }
     }
 
-    /// Returns the number of states met so far.
+    /// Returns the number of states encountered so far.
     pub(crate) fn states(&self) -> usize {
         self.space.len()
     }
@@ -112,13 +125,13 @@ impl<'a> Automaton<'a> {
         self.classes.len()
     }
 
-    /// Returns the states that a `NextStates::Several` leads to.
+    /// Returns the states to which `NextStates::Several(list)` leads.
     pub(crate) fn several(&self, list: u32) -> &[StateId] {
         &self.steps.several[list as usize]
     }
 
-    /// Returns the states that `class` leads to from `state`, with its recorded result, or with any result if it has
-    /// none.
+    /// Returns the states to which `class` leads from `state` with its recorded result. If `class`
+    /// has no recorded result, any result is possible.
     ///
     /// # Complexity
     /// O(1) if the step was taken recently; otherwise one step of the specification.
@@ -148,7 +161,8 @@ impl<'a> Automaton<'a> {
         Ok(step)
     }
 
-    /// Appends the states that `class` leads to from `state` with any result but the recorded one to `next`.
+    /// Appends to `next` the states to which `class` leads from `state` with any result other than
+    /// the recorded one.
     pub(crate) fn other_steps(
         &mut self,
         state: StateId,
@@ -160,23 +174,24 @@ impl<'a> Automaton<'a> {
         self.charge(meter)
     }
 
-    /// Returns whether a goal may have its result in `state` or in a state that follows it without a blind write.
+    /// Returns whether a goal (an operation that the foresight rule looks ahead to) may have its
+    /// result in `state`, or in a state that can follow `state` without a blind write.
     pub(crate) fn reaches(&self, state: StateId, goal: ClassId) -> bool {
         self.space.reaches(state, goal)
     }
 
-    /// Returns the bytes of the states and the tables.
+    /// Returns the size of the states and the tables, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let Steps { memo, several, several_of, .. } = &*self.steps;
         self.space.bytes() + memo.bytes() + several_of.allocation_size() + several.len() * 48
     }
 
-    /// Returns the bytes of the states alone.
+    /// Returns the size of the states alone, in bytes.
     pub(crate) fn state_bytes(&self) -> usize {
         self.space.bytes()
     }
 
-    /// Reports newly allocated bytes to the meter. A new meter is charged for everything.
+    /// Reports newly allocated bytes to the meter. The first report covers all bytes, because the meter is new.
     fn charge(&mut self, meter: &mut Meter) -> Result<(), LimitKind> {
         let bytes = self.bytes();
         let more = bytes.saturating_sub(self.charged);
@@ -184,8 +199,8 @@ impl<'a> Automaton<'a> {
         if more > 0 { meter.allocate(more) } else { Ok(()) }
     }
 
-    /// Forgets all states except those in `keep` (ascending, starting with the initial one), which are renumbered in
-    /// that order.
+    /// Forgets all states except those in `keep`, and renumbers these states in that order. `keep`
+    /// is ascending and starts with the initial state.
     pub(crate) fn retain(&mut self, keep: &[StateId], meter: &mut Meter) {
         debug_assert_eq!(keep.first(), Some(&StateId::INITIAL), "the initial state keeps its number");
         self.space.retain(keep);
@@ -198,13 +213,14 @@ impl<'a> Automaton<'a> {
 
 /// A cache of recent steps. A step that is not in the cache is computed again.
 ///
-/// It is direct-mapped and stores whole keys, so that it never returns the result of another step.
+/// The cache is direct-mapped. It stores whole keys, so that it never returns the result of another
+/// step.
 #[derive(Debug)]
 struct Memo {
-    /// The entries; an empty one has state `u32::MAX`.
+    /// The entries. The state of an empty entry is `u32::MAX`.
     entries: Vec<CachedStep>,
     shift: u32,
-    /// The number of misses since the last growth.
+    /// The number of misses since the cache last grew.
     misses: usize,
 }
 

@@ -1,4 +1,5 @@
-//! Breadth-first search by event: carries all configurations that agree with the history so far from return to return.
+//! Breadth-first search, event by event: from each return to the next, the search keeps all
+//! configurations that agree with the history so far.
 
 use hashbrown::HashTable;
 
@@ -14,11 +15,12 @@ use crate::verdict::LimitKind;
 /// The time at which the result of an operation is compared with the recorded one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compare {
-    /// When the operation is linearized.
+    /// The results are compared when the operation is linearized.
     Ahead,
-    /// When the operation returns. The [`Problem`] must have two bits for each slot; the second one is set if the
-    /// result was not the recorded one. (Configurations that differ only in *which* wrong result an operation had are
-    /// merged; all of them are dropped at its return.)
+    /// The results are compared when the operation returns. The [`Problem`] must have two bits for
+    /// each slot; the second one is set if the operation was linearized with a wrong result, that
+    /// is, not the recorded one. (Configurations that differ only in *which* wrong result an
+    /// operation has are merged. All of them are dropped when the operation returns.)
     AtReturn,
 }
 
@@ -29,23 +31,73 @@ pub(crate) struct Options {
     pub(crate) compare: Compare,
 }
 
-/// Searches one part.
-pub(crate) fn search(problem: &Problem, automaton: &mut Automaton<'_>, options: &Options, meter: &mut Meter) -> Found {
-    match problem.words {
-        1 => run::<[u64; 1]>(problem, automaton, options, meter),
-        2 => run::<[u64; 2]>(problem, automaton, options, meter),
-        3 | 4 => run::<[u64; 4]>(problem, automaton, options, meter),
-        _ => run::<Box<[u64]>>(problem, automaton, options, meter),
+/// A level at which searches can begin. If their problems differ only in the results that one operation may have, they
+/// all visit the same configurations before that operation is called, so only the first search needs to visit these.
+#[derive(Debug)]
+pub(crate) struct Checkpoint {
+    level: u32,
+    /// The search when it reached this level; `None` if no search has.
+    reached: Option<Reached>,
+}
+
+#[derive(Debug)]
+struct Reached {
+    /// The configurations at the start of the level, without their masks.
+    frontier: Vec<Configuration<()>>,
+    /// The words of the masks of these configurations, one mask after the other.
+    masks: Vec<u64>,
+    steps: Steps,
+    /// The number of configurations that the search had visited.
+    visited: u64,
+}
+
+impl Checkpoint {
+    pub(crate) fn at(level: u32) -> Self {
+        Self { level, reached: None }
+    }
+
+    /// Returns whether a search has reached the level.
+    pub(crate) fn is_reached(&self) -> bool {
+        self.reached.is_some()
     }
 }
 
-fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Options, meter: &mut Meter) -> Found {
+impl Reached {
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.frontier) + size_of_val(&*self.masks) + size_of_val(&*self.steps.steps)
+    }
+}
+
+/// Searches one part. If there is a checkpoint, the search begins there once another search has reached it.
+pub(crate) fn search(
+    problem: &Problem,
+    automaton: &mut Automaton<'_>,
+    options: &Options,
+    checkpoint: Option<&mut Checkpoint>,
+    meter: &mut Meter,
+) -> Found {
+    match problem.words {
+        1 => run::<[u64; 1]>(problem, automaton, options, checkpoint, meter),
+        2 => run::<[u64; 2]>(problem, automaton, options, checkpoint, meter),
+        3 | 4 => run::<[u64; 4]>(problem, automaton, options, checkpoint, meter),
+        _ => run::<Box<[u64]>>(problem, automaton, options, checkpoint, meter),
+    }
+}
+
+fn run<M: Mask>(
+    problem: &Problem,
+    automaton: &mut Automaton<'_>,
+    options: &Options,
+    checkpoint: Option<&mut Checkpoint>,
+    meter: &mut Meter,
+) -> Found {
     if problem.levels() == 0 {
         return Found::Accepted(Vec::new());
     }
     let mut rules = options.rules;
     if options.compare == Compare::AtReturn {
-        // Eager observers compare recorded results before the return.
+        // The rule of eager observers compares the result of an operation before the operation
+        // returns. Here, results are compared only at the return, so this rule is switched off.
         rules.eager_observers = false;
     }
     let lister = match Candidates::new(rules, automaton, meter) {
@@ -60,6 +112,8 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
         meter,
         window: Window::new(problem),
         level: 0,
+        observers: Vec::new(),
+        settled: M::zero(problem.words),
         here: Store::<M>::new(problem),
         next: Store::<M>::new(problem),
         queue: Vec::new(),
@@ -69,7 +123,7 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
         others: Vec::new(),
         gained: Vec::new(),
     };
-    search.run().unwrap_or_else(|kind| Found::Unknown { kind, level: search.level })
+    search.run(checkpoint).unwrap_or_else(|kind| Found::Unknown { kind, level: search.level })
 }
 
 /// A configuration at the current level.
@@ -79,7 +133,7 @@ struct Configuration<M> {
     mask: M,
     /// The last step on a path to the configuration.
     step: u32,
-    /// The number of never-returning operations that it used.
+    /// The number of never-returning operations that have taken effect in the configuration.
     used: u32,
 }
 
@@ -91,12 +145,17 @@ struct BreadthFirst<'s, 'a, M> {
     meter: &'s mut Meter,
     window: Window,
     level: u32,
+    /// The open operations that observe.
+    observers: Vec<u32>,
+    /// The bits that settle all open blind writes.
+    settled: M,
     /// Configurations in which the operation that returns at this level is not linearized.
     here: Store<M>,
-    /// Configurations after that return.
+    /// Configurations that have passed the return at this level.
     next: Store<M>,
-    /// Indices into `here` of configurations to expand, grouped by the number of never-returning operations that they
-    /// used. A configuration that uses fewer may dominate one that uses more, so it comes first.
+    /// Indices into `here` of the configurations to expand, grouped by the number of
+    /// never-returning operations that have taken effect. A configuration with fewer of them may
+    /// dominate one with more of them, so it is expanded first.
     queue: Vec<Vec<u32>>,
     steps: Steps,
     lister: Candidates,
@@ -107,17 +166,29 @@ struct BreadthFirst<'s, 'a, M> {
 }
 
 impl<M: Mask> BreadthFirst<'_, '_, M> {
-    fn run(&mut self) -> Result<Found, LimitKind> {
+    fn run(&mut self, mut checkpoint: Option<&mut Checkpoint>) -> Result<Found, LimitKind> {
         let problem = self.problem;
+        let visited_before = self.meter.configurations;
         self.meter.allocate(problem.bytes())?;
         let mask = M::zero(problem.words);
         let mut frontier = vec![Configuration { state: StateId::INITIAL, mask, step: Steps::START, used: 0 }];
+        let mut first = 0;
+        if let Some(Checkpoint { level, reached: Some(reached) }) = checkpoint.as_deref() {
+            first = *level;
+            frontier = self.go_on_from(reached)?;
+        }
         // Set when no configuration with only correct results is left: from then on the history is known to be
         // rejected.
         let mut rejected = None;
-        for level in 0..problem.levels() {
+        for level in first..problem.levels() {
             self.level = level;
+            if let Some(checkpoint) = checkpoint.as_deref_mut().filter(|checkpoint| checkpoint.level == level) {
+                if !checkpoint.is_reached() {
+                    checkpoint.reached = self.reached(&frontier, visited_before);
+                }
+            }
             self.window.seek(problem, level);
+            self.look_at_open();
             self.here.start(problem, &self.window, self.automaton, self.rules, self.meter);
             self.next.start(problem, &self.window, self.automaton, self.rules, self.meter);
             for configuration in frontier.drain(..) {
@@ -129,24 +200,73 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
                 rejected = Some(self.rejection());
             }
             if self.next.configurations.is_empty() {
-                return Ok(rejected.expect("an empty frontier contains no configuration with only correct results"));
+                return Ok(
+                    rejected.expect("a rejection is recorded when no configuration with only correct results is left")
+                );
             }
             self.next.take_living(&mut frontier);
             self.steps.collect(&mut frontier, self.meter);
         }
         let last = frontier.first().expect("an empty frontier ends the search");
-        debug_assert!(rejected.is_none(), "after the last return, no operation is linearized with a wrong result");
+        debug_assert!(rejected.is_none(), "at the last return, every linearized operation has its own result");
         Ok(Found::Accepted(problem.unfold(self.steps.path(last.step))))
     }
 
-    /// Returns the rejection at the return that no configuration with correct results passes.
+    /// Looks once at the operations that are open at this level, because every configuration needs some of them.
+    fn look_at_open(&mut self) {
+        let (problem, open) = (self.problem, self.window.open());
+        self.observers.clear();
+        self.observers.extend(open.iter().filter(|op| self.automaton.observes(problem.class(**op))));
+        self.settled.words_mut().fill(0);
+        if problem.second == SecondBit::Settled {
+            problem.settle_blind_writes(&mut self.settled, open);
+        }
+    }
+
+    /// Returns what another search needs to begin at the current level, or `None` if there is no memory for it.
+    /// `visited_before` is the number of configurations that were visited before this search.
+    fn reached(&mut self, frontier: &[Configuration<M>], visited_before: u64) -> Option<Reached> {
+        let without_mask = |one: &Configuration<M>| {
+            let Configuration { state, step, used, .. } = *one;
+            Configuration { state, mask: (), step, used }
+        };
+        let words = frontier.iter().flat_map(|one| one.mask.words());
+        let reached = Reached {
+            frontier: frontier.iter().map(without_mask).collect(),
+            masks: words.copied().collect(),
+            steps: self.steps.clone(),
+            visited: self.meter.configurations - visited_before,
+        };
+        self.meter.allocate(reached.bytes()).is_ok().then_some(reached)
+    }
+
+    /// Begins at a level that another search has reached, and returns the configurations of that search there. The
+    /// configurations that it had visited count as visited by this search too, so a limit ends both at the same place.
+    fn go_on_from(&mut self, reached: &Reached) -> Result<Vec<Configuration<M>>, LimitKind> {
+        self.meter.allocate(reached.bytes())?;
+        self.meter.skip(reached.visited);
+        self.steps = reached.steps.clone();
+        let mut words = reached.masks.iter();
+        let with_mask = |one: &Configuration<()>| {
+            let mut mask = M::zero(self.problem.words);
+            for (word, reached) in mask.words_mut().iter_mut().zip(&mut words) {
+                *word = *reached;
+            }
+            let Configuration { state, step, used, .. } = *one;
+            Configuration { state, mask, step, used }
+        };
+        Ok(reached.frontier.iter().map(with_mask).collect())
+    }
+
+    /// Returns the rejection at the current level, because no configuration with only correct results passes its
+    /// return.
     fn rejection(&self) -> Found {
         let right = self.here.configurations.iter().find(|one| self.all_right(&one.mask));
         let prefix = right.map_or_else(Vec::new, |one| self.problem.unfold(self.steps.path(one.step)));
         Found::Rejected { level: self.level, prefix }
     }
 
-    /// Returns whether no operation is linearized with a wrong result.
+    /// Returns whether every linearized operation has its recorded result.
     fn all_right(&self, mask: &M) -> bool {
         match self.compare {
             Compare::Ahead => true,
@@ -157,12 +277,13 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
         }
     }
 
-    /// Expands every configuration of this level, starting with those that used the fewest never-returning operations.
+    /// Expands every configuration of this level, starting with those in which the fewest
+    /// never-returning operations have taken effect.
     fn expand(&mut self) -> Result<(), LimitKind> {
         let mut used = 0;
         while used < self.queue.len() {
-            // A step never decreases the number of never-returning operations that were used, so new configurations go
-            // to this bucket or a later one.
+            // A step never decreases the number of never-returning operations that have taken
+            // effect, so new configurations go to this bucket or to a later one.
             let Some(index) = self.queue[used].pop() else {
                 used += 1;
                 continue;
@@ -207,35 +328,44 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
         Ok(())
     }
 
-    /// Linearizes `op` in `from`, which leads to `state`.
+    /// Adds the configuration that is reached from the configuration `from` by linearizing `op`.
+    /// The new state is `state`. `wrong` is set if the result of `op` is not the recorded one.
     #[inline]
     fn take(&mut self, from: &Configuration<M>, op: u32, state: StateId, wrong: bool) -> Result<(), LimitKind> {
         let mut to = Configuration { state, ..from.clone() };
-        self.problem.linearize(&mut to.mask, op, self.window.open());
+        self.problem.mark(&mut to.mask, op);
+        if self.problem.absorbs(op) {
+            for (word, settled) in to.mask.words_mut().iter_mut().zip(self.settled.words()) {
+                *word |= settled;
+            }
+        }
         if wrong {
             to.mask.set(self.problem.second_bits + self.problem.slot(op));
         }
         to.used += u32::from(self.problem.returns_never(op));
         self.gained.clear();
         self.gained.push(op);
-        // If the returning operation was settled before this step, `from` has passed the return already; linearizing
-        // further operations before that return can wait until they are needed.
+        // If the returning operation was settled before this step, `from` has already passed the
+        // return. So this step can wait until a later return needs it.
         let newly_settled = !self.problem.is_settled(&from.mask, self.problem.returns[self.level as usize]);
         self.admit(to, newly_settled)
     }
 
-    /// Admits a configuration at this level: after the return if the returning operation is linearized, otherwise
-    /// before it. If that operation is settled and `may_pass` is set, which means that this is new, the configuration
-    /// is admitted on both sides. `gained` holds the operations linearized since its `step`.
+    /// Adds a configuration to `here`, to `next`, or to both:
+    /// - If the returning operation is linearized, the configuration is added to `next`, unless the
+    ///   operation had a wrong result. Without the just-in-time rule, it is also added to `here`.
+    /// - If the returning operation is not linearized, the configuration is added to `here`. If the
+    ///   operation is settled and `may_pass` is set, the configuration is also added to `next`.
+    ///
+    /// `may_pass` is not set if the returning operation was already settled before the last step.
+    /// `gained` holds the operations that were linearized after the configuration's `step`.
     fn admit(&mut self, mut configuration: Configuration<M>, may_pass: bool) -> Result<(), LimitKind> {
         self.meter.configuration()?;
         let problem = self.problem;
         if self.rules.eager_observers {
-            for &op in self.window.open() {
-                let class = problem.class(op);
-                if self.automaton.observes(class)
-                    && !configuration.mask.has(problem.slot(op))
-                    && self.automaton.step(configuration.state, class, self.meter)? != NextStates::None
+            for &op in &self.observers {
+                if !configuration.mask.has(problem.slot(op))
+                    && self.automaton.step(configuration.state, problem.class(op), self.meter)? != NextStates::None
                 {
                     problem.linearize(&mut configuration.mask, op, &[]);
                     self.gained.push(op);
@@ -274,25 +404,27 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
     }
 }
 
-/// A set of configurations of one level, without those that others dominate.
+/// The configurations of one level that are not dominated by others.
 #[derive(Debug)]
 struct Store<M> {
     configurations: Vec<Configuration<M>>,
     alive: Vec<bool>,
-    /// For each configuration, another one that differs only in bits that can be compared; `END` if there is none.
+    /// For each configuration, the next one in its *chain*, or `END`. The configurations of a chain
+    /// differ only in their comparable bits.
     chain: Vec<u32>,
     /// The first configuration of each chain.
     table: HashTable<u32>,
     table_bytes: usize,
-    /// The heap bytes of masks since the start of the level.
+    /// The heap size, in bytes, of the masks that were added since the start of the level.
     mask_bytes: usize,
-    /// Of two configurations, the one with more of these bits is better: the bits of observers that have taken effect, and
-    /// of blind writes that are settled.
+    /// Bits that make a configuration better if they are set: the bits of observers that have taken
+    /// effect, and of blind writes that are settled.
     more: M,
-    /// Of two configurations, the one with fewer of these bits is better: the bits of blind writes that are linearized,
-    /// and of operations that never return and have taken effect.
+    /// Bits that make a configuration better if they are not set: the bits of blind writes that are
+    /// linearized, and of operations that never return and have taken effect.
     fewer: M,
-    /// All bits in which configurations of one chain may differ: those of `more` and `fewer`, and the counters.
+    /// All comparable bits: those of `more` and `fewer`, and the counters. The configurations of
+    /// one chain differ only in these bits.
     comparable: M,
     dominance: bool,
 }
@@ -360,8 +492,8 @@ impl<M: Mask> Store<M> {
         }
     }
 
-    /// Adds a configuration unless another one dominates it, and drops those that it dominates. Returns its index if it
-    /// was added.
+    /// Adds `new` unless another configuration dominates it, and drops the configurations that
+    /// `new` dominates. Returns the index of `new` if it was added.
     fn insert(
         &mut self,
         problem: &Problem,
@@ -422,7 +554,7 @@ impl<M: Mask> Store<M> {
         Ok(Some(index))
     }
 
-    /// Moves the configurations that are not dominated to `frontier`.
+    /// Moves the configurations that are not dominated from this set to `frontier`.
     fn take_living(&mut self, frontier: &mut Vec<Configuration<M>>) {
         let mut alive = self.alive.iter();
         frontier.extend(self.configurations.drain(..).filter(|_| alive.next().is_some_and(|alive| *alive)));
@@ -439,7 +571,8 @@ fn ordinary_hash<M: Mask>(configuration: &Configuration<M>, comparable: &M) -> u
         .fold(hash::word(configuration.state.0.into()), |hash, word| hash::words(hash, &[word]))
 }
 
-/// Returns whether `a`, which equals `b` in all bits that cannot be compared, is at least as good in all others.
+/// Returns whether `a` is at least as good as `b` in the comparable bits. All other bits of `a` and
+/// `b` are equal.
 #[inline]
 fn dominates<M: Mask>(problem: &Problem, more: &M, fewer: &M, a: &M, b: &M) -> bool {
     let words = a.words().iter().zip(b.words()).zip(more.words().iter().zip(fewer.words()));
@@ -456,10 +589,10 @@ fn dominates<M: Mask>(problem: &Problem, more: &M, fewer: &M, a: &M, b: &M) -> b
 }
 
 /// The steps on the paths to the remaining configurations: a tree with links to the root.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Steps {
     steps: Vec<Link>,
-    /// The length at which steps that no configuration needs are dropped.
+    /// The length of `steps` at which the steps that no configuration needs are dropped.
     collect_at: usize,
 }
 
@@ -492,14 +625,16 @@ impl Steps {
         path
     }
 
-    /// Drops the steps that do not lead to a configuration of the frontier, once these may be half of all steps.
+    /// Drops the steps that do not lead to a configuration of the frontier, if the number of steps
+    /// has doubled since steps were last dropped.
     fn collect<M>(&mut self, frontier: &mut [Configuration<M>], meter: &mut Meter) {
         const LEAST: usize = 1 << 12;
         if self.steps.len() < self.collect_at.max(LEAST) {
             return;
         }
         let old_bytes = self.steps.capacity() * size_of::<Link>();
-        // A flag and a new number for each step. If there is no room for them, the search continues without collecting.
+        // To drop steps, a flag and a new number are needed for each step. If there is no memory
+        // for them, the search continues without dropping steps.
         let scratch = self.steps.len() * 5;
         if meter.allocate(scratch).is_err() {
             return;
@@ -511,7 +646,8 @@ impl Steps {
                 step = self.steps[step as usize].before;
             }
         }
-        // A step always comes after its predecessor, so the new number of the predecessor is known.
+        // A step always comes after its predecessor, so the new number of the predecessor is
+        // already known.
         let mut renumbered = vec![Self::START; self.steps.len()];
         let mut kept = 0;
         for old in 0..self.steps.len() {

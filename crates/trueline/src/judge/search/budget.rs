@@ -8,8 +8,9 @@ use crate::verdict::LimitKind;
 
 /// The limits of a check. Without a limit, a check runs until it has an answer.
 ///
-/// A checker returns within 5 % and 50 ms of the time limit. Its tables and the heap sizes of the states stay within
-/// the memory limit, because growth is checked before it happens.
+/// A check ends soon after the time limit: at most 50 ms plus 5 % of the limit later. The total
+/// size of its tables and states stays within the memory limit, because each growth is checked
+/// before it happens.
 ///
 /// ```
 /// use std::time::Duration;
@@ -39,14 +40,14 @@ impl Budget {
         self
     }
 
-    /// Limits the bytes of tables and states.
+    /// Limits the total size of tables and states, in bytes.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// Limits the number of configurations.
+    /// Limits the number of configurations that the check visits.
     #[must_use]
     pub fn configurations(mut self, configurations: u64) -> Self {
         self.configurations = Some(configurations);
@@ -70,12 +71,13 @@ impl Budget {
 /// A child is canceled together with its parent, but can also be canceled alone.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
-    /// The index of the limit in [`REASONS`], plus one; 0 until the token is canceled.
+    /// The index in [`REASONS`] of the reason why the token was canceled, plus 1; 0 until the token
+    /// is canceled.
     reason: Arc<AtomicU8>,
     parent: Option<Arc<CancelToken>>,
 }
 
-/// The limits for which a check can be ended from outside.
+/// The reasons for which a check can be ended from outside.
 const REASONS: [LimitKind; 3] = [LimitKind::Cancelled, LimitKind::Time, LimitKind::Memory];
 
 impl CancelToken {
@@ -89,9 +91,10 @@ impl CancelToken {
         self.cancel_for(LimitKind::Cancelled);
     }
 
-    /// Ends all checks that have this token or a child of it, as if they had reached this limit themselves. This is for
-    /// a program that watches its own time or memory. The first reason is kept; limits other than time and memory count
-    /// as canceled.
+    /// Ends all checks that have this token or a child of it, as if the checks themselves had
+    /// reached the given limit. This is for a program that watches its own time or memory. If the
+    /// token is canceled several times, only the first limit counts. Limits other than time and
+    /// memory are treated as [`LimitKind::Cancelled`].
     pub fn cancel_for(&self, limit: LimitKind) {
         let code = match limit {
             LimitKind::Time => 2,
@@ -106,7 +109,7 @@ impl CancelToken {
         self.reason().is_some()
     }
 
-    /// Returns why the token was canceled, if it was.
+    /// Returns the reason why the token was canceled, or `None` if it was not canceled.
     pub fn reason(&self) -> Option<LimitKind> {
         match self.reason.load(Ordering::Relaxed).checked_sub(1) {
             Some(reason) => Some(REASONS[usize::from(reason)]),
@@ -114,18 +117,20 @@ impl CancelToken {
         }
     }
 
-    /// Returns a token that is canceled when this one is.
+    /// Returns a token that is canceled when this token is canceled.
     #[must_use]
     pub fn child(&self) -> Self {
         Self { reason: Arc::default(), parent: Some(Arc::new(self.clone())) }
     }
 }
 
-/// The number of configurations between two checks of the clock and the token. At 10 M configurations per second, this
-/// is 50 µs; the slowest models take about 10 µs for a configuration, so that the delay stays below 6 ms.
+/// The number of configurations between two checks of the clock and the token. At 10 million
+/// configurations per second, the checks are about 50 µs apart. Even the slowest specifications,
+/// which take about 10 µs for a configuration, delay the next look at the clock by less than 6 ms.
 const LOOK_EVERY: u32 = 512;
 
-/// The number of small steps, such as looking at an operation, that take about as long as a configuration.
+/// The number of small steps, such as looking at an operation, that take about as long as visiting
+/// one configuration.
 const STEPS: usize = 64;
 
 /// The remaining budget of one search.
@@ -143,15 +148,15 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Starts the clock.
+    /// Returns a meter for the whole budget, and starts the clock.
     pub(crate) fn start(budget: &Budget) -> Self {
         Self {
             deadline: budget.time.and_then(|time| Instant::now().checked_add(time)),
             memory: budget.memory.unwrap_or(u64::MAX),
             configurations_left: budget.configurations.unwrap_or(u64::MAX),
             cancel: budget.cancel.clone(),
-            // The first configuration checks the limits, so that a token that was canceled before the start ends the
-            // search at once.
+            // The limits are checked at the first configuration, so that a token that was canceled
+            // before the start ends the search at once.
             until_look: 1,
             configurations: 0,
             bytes: 0,
@@ -159,8 +164,9 @@ impl Meter {
         }
     }
 
-    /// Returns a meter for a part of the work, with the same deadline, the remaining memory, and at most the remaining
-    /// configurations. `configurations` lowers this limit, and `cancel`, if given, replaces the token.
+    /// Returns a meter for a part of the work, with the same deadline, the remaining memory and the
+    /// remaining configurations. If `configurations` is given, the part may visit at most this
+    /// number of configurations. If `cancel` is given, it replaces the token.
     pub(crate) fn part(&self, configurations: Option<u64>, cancel: Option<CancelToken>) -> Self {
         Self {
             deadline: self.deadline,
@@ -174,7 +180,8 @@ impl Meter {
         }
     }
 
-    /// Returns a meter with the same deadline for one of several threads, with its share of the remaining memory.
+    /// Returns a meter for one of several threads, with the same deadline and an equal share of the
+    /// remaining memory.
     pub(crate) fn share(&self, threads: usize, cancel: CancelToken) -> Self {
         let mut own = self.part(None, Some(cancel));
         if own.memory != u64::MAX {
@@ -183,10 +190,11 @@ impl Meter {
         own
     }
 
-    /// Adds what another thread spent at the same time.
+    /// Adds the configurations and bytes that another thread counted while this thread was running.
     pub(crate) fn merge(&mut self, other: &Meter) {
         self.configurations += other.configurations;
-        // This is an upper bound, as if both had reached their peaks at the same time.
+        // The sum is an upper bound on the peak: it assumes that both meters had their peaks at the
+        // same time.
         self.peak_bytes += other.peak_bytes;
     }
 
@@ -197,7 +205,7 @@ impl Meter {
         self.peak_bytes = self.peak_bytes.max(self.bytes + part.peak_bytes);
     }
 
-    /// Returns whether no configuration is left.
+    /// Returns whether the limit on configurations has been reached.
     pub(crate) fn is_spent(&self) -> bool {
         self.configurations_left == 0
     }
@@ -214,6 +222,13 @@ impl Meter {
         if self.until_look == 0 { self.look() } else { Ok(()) }
     }
 
+    /// Counts configurations that an earlier search has visited, and that this one would have visited too.
+    pub(crate) fn skip(&mut self, configurations: u64) {
+        self.configurations += configurations;
+        // The next configuration checks the limits.
+        self.until_look = 1;
+    }
+
     /// Counts this many small steps in addition to configurations: the clock is checked as if every [`STEPS`] steps
     /// were a configuration.
     #[inline]
@@ -226,7 +241,8 @@ impl Meter {
         self.look()
     }
 
-    /// Reserves the bytes by which a table has grown; `charged` is the size that was reserved before.
+    /// Reserves bytes for a table that has grown to `bytes` bytes. `charged` is the number of bytes
+    /// that have been reserved for this table so far, and is updated.
     pub(crate) fn grown(&mut self, charged: &mut usize, bytes: usize) -> Result<(), LimitKind> {
         if bytes > *charged {
             self.allocate(bytes - *charged)?;
@@ -243,11 +259,11 @@ impl Meter {
         }
         let left = self.configurations_left - self.configurations;
         self.until_look =
-            u32::try_from(left.min(u64::from(LOOK_EVERY))).expect("the number is at most LOOK_EVERY").max(1);
+            u32::try_from(left.min(u64::from(LOOK_EVERY))).expect("the minimum is at most `LOOK_EVERY`").max(1);
         self.look_at_clock()
     }
 
-    /// Checks the clock and the token. Long work that visits no configuration must call this.
+    /// Checks the clock and the token. Must be called in long work that visits no configuration.
     pub(crate) fn look_at_clock(&self) -> Result<(), LimitKind> {
         if let Some(reason) = self.cancel.as_ref().and_then(CancelToken::reason) {
             return Err(reason);
@@ -258,7 +274,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Reserves `bytes` more, before they are allocated.
+    /// Reserves `bytes` more bytes. The caller allocates them afterward.
     pub(crate) fn allocate(&mut self, bytes: usize) -> Result<(), LimitKind> {
         let total = self.bytes.saturating_add(bytes as u64);
         if total > self.memory {
@@ -289,7 +305,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Releases `bytes`, after they were freed.
+    /// Releases `bytes` bytes that were reserved before. The caller has already freed them.
     pub(crate) fn free(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_sub(bytes as u64);
     }

@@ -8,13 +8,13 @@ use super::rules::Rules;
 use super::window::Window;
 use crate::verdict::LimitKind;
 
-/// Lists the operations to try, with only one of several identical operations.
+/// Lists the operations to try. Of several identical operations, only one is listed.
 #[derive(Debug)]
 pub(crate) struct Candidates {
     rules: Rules,
-    /// For each class, the number of the last list that contains one of its operations.
+    /// For each class, the number of the latest list that contains one of its operations.
     listed: Vec<u32>,
-    /// The number of the current list; numbers start at 1.
+    /// The number of the current list. The first list has number 1.
     list: u32,
 }
 
@@ -25,8 +25,9 @@ impl Candidates {
         Ok(Self { rules, listed: vec![0; classes], list: 0 })
     }
 
-    /// Appends to `candidates` the operations to try in a configuration with this mask at the window's level, in the
-    /// order of their returns, with never-returning operations last.
+    /// Appends to `candidates` the operations to try in a configuration that has the given mask and
+    /// is at the level of the window. The operations are in the order of their returns;
+    /// never-returning operations come last.
     pub(crate) fn append<M: Mask>(
         &mut self,
         problem: &Problem,
@@ -44,11 +45,13 @@ impl Candidates {
         }
         let Self { rules, listed, list } = self;
         let mut is_repeated = |class: usize| rules.identical && std::mem::replace(&mut listed[class], *list) == *list;
-        // In the order of returns, so that the first of identical operations to return comes first.
+        // Go through the operations in the order of their returns. So among identical operations,
+        // the one that returns first is listed.
         for &op in window.open().iter().rev() {
             let class = problem.class(op);
             if mask.has(problem.slot(op))
-                // Observers that are possible here are linearized already, so this one is not possible.
+                // The observers that are possible here have been linearized already, so this
+                // observer is not possible.
                 || rules.eager_observers && automaton.observes(class)
                 || is_repeated(class.index())
             {

@@ -1,7 +1,9 @@
 //! Depth-first search for a linearization: the code that the tree and graph searches of Wing & Gong and of Lowe share.
 //!
-//! From a configuration, each open operation that is not linearized is tried in some order; a dead end is undone. The
-//! recursion is a stack of frames, a path is a stack of operations (`trail`), and undoing is popping.
+//! From each configuration, the search tries the open operations that are not linearized, one after
+//! the other, and undoes an operation that leads to a dead end. The recursion is implemented as a
+//! stack of frames. The path to the current configuration is a stack of operations, the *trail*, so
+//! an operation is undone by popping it.
 
 use super::automaton::{Automaton, NextStates, StateId};
 use super::budget::Meter;
@@ -17,15 +19,43 @@ use crate::verdict::LimitKind;
 /// The failed configurations that are remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// No configurations: a tree search.
+    /// No configurations are remembered: this is a tree search.
     Tree,
-    /// All configurations: a graph search.
+    /// All failed configurations are remembered: this is a graph search.
     Graph,
-    /// As many configurations as fit into this many bytes; the least recently used is forgotten first. A configuration
-    /// is entered when it is reached, as in Horn & Kroening, not when it has failed.
-    RecentlyMet(u64),
-    /// As many configurations as fit into this many bytes: recent ones, and those that took much work to find.
-    RecentOrCostly(u64),
+    /// As many configurations as there is room for. The least recently used configuration is
+    /// forgotten first. A configuration is remembered when it is reached, as in Horn & Kroening,
+    /// not when it has failed.
+    RecentlyMet(Room),
+    /// As many configurations as there is room for: the most recent ones, and those that were the
+    /// most costly to explore.
+    RecentOrCostly(Room),
+}
+
+/// The memory that a search in bounded memory may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// The maximum size of the set of failed configurations, in bytes.
+    pub(crate) set: u64,
+    /// The total size of the states, in bytes, above which unneeded states are forgotten. The
+    /// search doubles this limit if the path or the set needs more than half of the states.
+    pub(crate) states: u64,
+    /// The maximum total size of the states, in bytes, if the set needs them. If the path needs
+    /// more states, they can take more memory, up to the memory limit.
+    pub(crate) most_states: u64,
+    /// The number of frames to keep. Older parts of the path are folded (see `Fold`), so that
+    /// between this number and twice this number of frames are kept.
+    pub(crate) frames: usize,
+}
+
+impl Memory {
+    /// Returns the memory that the search may use, or `None` if its memory is not bounded.
+    fn room(self) -> Option<Room> {
+        match self {
+            Self::Tree | Self::Graph => None,
+            Self::RecentlyMet(room) | Self::RecentOrCostly(room) => Some(room),
+        }
+    }
 }
 
 /// The options of a search.
@@ -33,20 +63,21 @@ pub(crate) enum Memory {
 pub(crate) struct Options {
     pub(crate) rules: Rules,
     pub(crate) memory: Memory,
-    /// The seed that shuffles the order in which operations are tried.
+    /// The seed for shuffling the order in which operations are tried.
     pub(crate) seed: Option<u64>,
-    /// Restarts in another order after visiting this many configurations, times the next number of Luby's sequence,
-    /// without an answer.
+    /// The search restarts in another order whenever it has visited a certain number of
+    /// configurations: this number times the next element of Luby's sequence.
     pub(crate) restart_after: Option<u64>,
-    /// Gives up when more configurations were visited than this allows.
+    /// The number of configurations after which the search gives up.
     pub(crate) patience: Option<Patience>,
 }
 
-/// The number of configurations that may be visited, depending on how far the search has come.
+/// The maximum number of configurations that a search may visit. It grows as the search passes
+/// returns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub(crate) at_start: u64,
-    /// The number that is added for each return that was passed.
+    /// The number that is added to the maximum for each return that the search has passed.
     pub(crate) per_return: u64,
 }
 
@@ -74,9 +105,10 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
     let seen = match options.memory {
         Memory::Tree => Seen::<M>::Nothing,
         Memory::Graph => Seen::all(),
-        Memory::RecentlyMet(bytes) => Seen::recent(bytes),
-        Memory::RecentOrCostly(bytes) => Seen::costly(bytes),
+        Memory::RecentlyMet(room) => Seen::recent(room.set),
+        Memory::RecentOrCostly(room) => Seen::costly(room.set),
     };
+    let room = options.memory.room();
     let lister = match Candidates::new(options.rules, automaton, meter) {
         Ok(lister) => lister,
         Err(kind) => return Found::Unknown { kind, level: 0 },
@@ -88,6 +120,7 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
         meter,
         window: Window::new(problem),
         seen,
+        folds: Vec::new(),
         frames: Vec::new(),
         candidates: Vec::new(),
         trail: Vec::new(),
@@ -99,10 +132,8 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
         foreseen_until: problem.levels(),
         latest_doom: None,
         plans: Plans::default(),
-        collect_at: match options.memory {
-            Memory::RecentlyMet(bytes) | Memory::RecentOrCostly(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
-            Memory::Tree | Memory::Graph => usize::MAX,
-        },
+        collect_at: room.map_or(usize::MAX, |room| usize::try_from(room.states).unwrap_or(usize::MAX)),
+        kept_frames: room.map_or(usize::MAX / 2, |room| room.frames),
     };
     match search.until_known() {
         Ok(true) => Found::Accepted(problem.unfold(search.trail)),
@@ -111,20 +142,42 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
     }
 }
 
-/// A configuration on the path, and the alternatives that have not been tried from it.
+/// A configuration on the path, with the alternatives that have not been tried from it.
 #[derive(Debug)]
 struct Frame<M> {
     key: Key<M>,
-    /// The operations still to try are `candidates[next..]`, up to those of the next frame.
+    /// The candidates of this frame begin at `candidates[first]` and end where those of the next
+    /// frame begin. The candidates from `candidates[next]` on are still to be tried.
     first: u32,
     next: u32,
-    /// The index of the next outcome to try, if the operation at `next` has several.
+    /// The index of the next outcome to try, if the operation at `next` has several outcomes.
     outcome: u32,
     /// The length of the trail at this configuration.
     trail: u32,
     /// The number of configurations visited before this one.
     entered: u64,
 }
+
+/// Consecutive frames of the path that are not stored, to save memory. [`DepthFirst::unfold`]
+/// rebuilds them: it follows the trail from the first of these frames, with one step of the
+/// specification for each operation.
+#[derive(Debug)]
+struct Fold<M> {
+    /// The configuration of the first frame.
+    key: Key<M>,
+    /// The length of the trail at the first frame.
+    trail: u32,
+    /// The number of frames.
+    frames: usize,
+    /// The number of configurations visited before the first frame.
+    entered: u64,
+    /// The frames at which an operation has outcomes that have not been tried. Each entry holds the
+    /// position of the frame in the fold, and the index of the next outcome to try.
+    outcomes: Vec<(usize, u32)>,
+}
+
+/// The smallest number of frames in a fold.
+pub(crate) const FEWEST_FRAMES: usize = 1;
 
 struct DepthFirst<'s, 'a, M> {
     problem: &'s Problem,
@@ -133,24 +186,30 @@ struct DepthFirst<'s, 'a, M> {
     meter: &'s mut Meter,
     window: Window,
     seen: Seen<M>,
+    /// The older part of the path, if the memory is bounded. The newer part is in `frames`, which
+    /// continues the path after the last fold.
+    folds: Vec<Fold<M>>,
     frames: Vec<Frame<M>>,
-    /// The candidates of all frames, concatenated.
+    /// The candidates of all frames in `frames`, concatenated.
     candidates: Vec<u32>,
-    /// The operations linearized on the path, in their order.
+    /// The operations linearized on the path, in the order of the path.
     trail: Vec<u32>,
     lister: Candidates,
     furthest: Furthest,
-    /// The state of the random number generator that shuffles; 0 if nothing is shuffled.
+    /// The state of the random number generator for shuffling; 0 if nothing is shuffled.
     random: u64,
-    /// The bytes of masks and of `furthest` that have been reported to the meter.
+    /// The size of the masks and of `furthest`, in bytes, that has been reported to the meter.
     other_bytes: usize,
-    /// The number of bytes of states at which states that are not needed are forgotten.
+    /// The total size of the states, in bytes, above which unneeded states are forgotten.
     collect_at: usize,
-    /// A run succeeds when a configuration passes the return at this level.
+    /// When there are twice as many frames as this number, the older half is folded.
+    kept_frames: usize,
+    /// The level of the return that a run tries to pass. The run succeeds when a configuration
+    /// passes this return.
     horizon: u32,
-    /// Only goals that return below this level are considered.
+    /// The foresight rule considers only goals whose returns are at levels below this one.
     foreseen_until: u32,
-    /// The highest level of the goals that caused configurations to be dropped in this run.
+    /// The highest level of a goal that made this run drop a configuration.
     latest_doom: Option<u32>,
     plans: Plans,
 }
@@ -159,11 +218,12 @@ struct DepthFirst<'s, 'a, M> {
 #[derive(Debug, Default)]
 struct Furthest {
     level: u32,
-    /// The trail at a dead end at that level.
+    /// The trail at a dead end at `level`.
     prefix: Vec<u32>,
     /// The length of the common prefix of `prefix` and the trail.
     common: usize,
-    /// Whether `prefix` belongs to `level` already.
+    /// Whether `prefix` is the trail at a dead end at `level`. If `false`, `prefix` belongs to a
+    /// lower level.
     known: bool,
 }
 
@@ -176,8 +236,9 @@ impl Furthest {
         }
     }
 
-    /// Records a dead end at `level`, where the trail is a linearization of the prefix. Copying only what has changed
-    /// since the last time keeps this linear along a search that runs into a dead end at every step.
+    /// Records a dead end at `level`; `trail` is a linearization of the history up to that level.
+    /// Only the part of the trail that has changed since the last dead end is copied, so that a
+    /// search that runs into a dead end at every step takes linear time in total.
     fn dead_end(&mut self, level: u32, trail: &[u32]) {
         if level == self.level && !self.known {
             self.prefix.truncate(self.common);
@@ -206,38 +267,45 @@ impl From<LimitKind> for Stop {
 }
 
 impl<M: Mask> DepthFirst<'_, '_, M> {
-    /// Returns whether there is a linearization. If not, `furthest` is set.
+    /// Returns whether the part has a linearization. If it has none, `furthest` describes the first
+    /// failing return.
     fn until_known(&mut self) -> Result<bool, LimitKind> {
         self.meter.allocate(self.problem.bytes())?;
         if self.passes_horizon()? {
             return Ok(true);
         }
-        // All returns before `furthest.level` can be passed; the one at `bad` cannot.
+        // All returns before `furthest.level` can be passed. The return at level `bad` cannot be
+        // passed.
         let mut bad = self.horizon;
         let mut ahead = 0;
         let mut is_bounded = false;
-        // Configurations that were dropped because of goals below the furthest level could not have reached it.
+        // A configuration that was dropped because of a goal could not have passed the goal's
+        // return. If this return is below the furthest level, the configuration could not have
+        // reached the furthest level. So only goals at or above the furthest level matter.
         while self.latest_doom.is_some_and(|level| level >= self.furthest.level) {
             let good = self.furthest.level;
             if good == bad {
                 if !self.furthest.known {
-                    // Every configuration that reached this level was dropped; search again with less foresight to find
-                    // one.
+                    // Every configuration that reached this level was dropped. Search again with
+                    // less foresight, to find a configuration that is not dropped.
                     (self.horizon, self.foreseen_until) = (bad, bad);
                     let passes = self.passes_horizon()?;
                     assert!(
                         !passes,
-                        "`reaches` of the specification is wrong: it ruled out a state from which an operation could \
-                         still return its result"
+                        "`reaches` of the specification breaks its contract: it ruled out a state from which an \
+                         operation could still return its result"
                     );
                 }
                 break;
             }
-            // The failing return is usually near: double the distance, and bisect once a horizon could not be passed.
+            // The failing return is usually near. So place the horizon at a distance that doubles
+            // until the horizon cannot be passed, and then bisect.
             self.horizon = if is_bounded { good + (bad - good) / 2 } else { (good + ahead).min(bad - 1) };
             self.foreseen_until = self.horizon + 1;
             if self.passes_horizon()? {
-                // This run ended early, so configurations may have been dropped without a record; keep searching.
+                // This run ended as soon as it passed the horizon, and considered only goals below
+                // `foreseen_until`. So its `latest_doom` has no meaning. Replace it, so that the
+                // loop continues.
                 self.latest_doom = Some(bad);
                 ahead = ahead * 2 + 1;
             } else {
@@ -268,6 +336,7 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
     }
 
     fn start_anew(&mut self) {
+        self.folds.clear();
         self.frames.clear();
         self.candidates.clear();
         self.cut_trail(0);
@@ -289,10 +358,16 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
         Ok(false)
     }
 
-    /// Returns the next configuration to enter, the length of the trail before it, and the operation that leads there:
-    /// from the top frame or, if that has nothing left, from one below.
+    /// Returns the next configuration to enter, the length of the trail before it, and the
+    /// operation that leads to it. Pops the frames that have no moves left to try.
     fn next_move(&mut self) -> Result<Option<(Key<M>, usize, u32)>, LimitKind> {
-        while let Some(frame) = self.frames.last_mut() {
+        loop {
+            let Some(frame) = self.frames.last_mut() else {
+                if self.unfold()? {
+                    continue;
+                }
+                return Ok(None);
+            };
             while let Some(&op) = self.candidates.get(frame.next as usize) {
                 if op & ABSORBED != 0 {
                     frame.next += 1;
@@ -329,7 +404,7 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
                 self.linearize(&mut key, op)?;
                 return Ok(Some((key, trail, op)));
             }
-            let frame = self.frames.pop().expect("the loop has a current frame");
+            let frame = self.frames.pop().expect("the current frame is on the stack");
             self.candidates.truncate(frame.first as usize);
             self.furthest.dead_end(frame.key.level, &self.trail[..frame.trail as usize]);
             if !matches!(self.options.memory, Memory::RecentlyMet(_)) {
@@ -337,7 +412,93 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
                 self.seen.insert(frame.key, work, self.meter)?;
             }
         }
-        Ok(None)
+    }
+
+    /// Folds the oldest frames until fewer than `2 * kept_frames` are left.
+    #[cold]
+    fn fold(&mut self) -> Result<(), LimitKind> {
+        while self.frames.len() >= 2 * self.kept_frames {
+            let folded = &self.frames[..self.kept_frames];
+            let outcomes = folded.iter().enumerate().filter(|(_, frame)| frame.outcome > 0);
+            let fold = Fold {
+                key: folded[0].key.clone(),
+                trail: folded[0].trail,
+                frames: folded.len(),
+                entered: folded[0].entered,
+                outcomes: outcomes.map(|(place, frame)| (place, frame.outcome)).collect(),
+            };
+            self.meter.allocate(fold.outcomes.len() * size_of::<(usize, u32)>())?;
+            self.meter.push(&mut self.folds, fold)?;
+            self.frames.drain(..self.kept_frames);
+            let candidates = self.frames[0].first;
+            self.candidates.drain(..candidates as usize);
+            for frame in &mut self.frames {
+                frame.first -= candidates;
+                frame.next -= candidates;
+            }
+        }
+        Ok(())
+    }
+
+    /// Rebuilds the frames of the last fold, after the frames that follow it have failed. Returns
+    /// whether there was a fold.
+    #[cold]
+    fn unfold(&mut self) -> Result<bool, LimitKind> {
+        let Some(Fold { mut key, trail, frames, entered, outcomes }) = self.folds.pop() else { return Ok(false) };
+        self.meter.free(outcomes.len() * size_of::<(usize, u32)>());
+        let mut outcomes = outcomes.into_iter().peekable();
+        let taken = self.trail.split_off(trail as usize);
+        for place in 0..frames {
+            let length = self.trail.len();
+            let op = taken[length - trail as usize];
+            self.window.seek(self.problem, key.level);
+            let first = self.candidates.len();
+            self.list_candidates(&key)?;
+            let tried = self.candidates[first..].iter().position(|candidate| *candidate == op);
+            let tried = first + tried.expect("the operation on the trail is a candidate, because lists do not change");
+            let outcome = outcomes.next_if(|(of, _)| *of == place).map(|(_, outcome)| outcome);
+            let frame = Frame {
+                key: key.clone(),
+                first: small(first),
+                next: small(if outcome.is_some() { tried } else { tried + 1 }),
+                outcome: outcome.unwrap_or(0),
+                trail: small(length),
+                entered,
+            };
+            self.meter.push(&mut self.frames, frame)?;
+            if place + 1 < frames {
+                self.repeat_move(&mut key, op, outcome)?;
+            }
+        }
+        debug_assert!(taken.starts_with(&self.trail[trail as usize..]), "the same moves give the same trail");
+        self.furthest.trail_cut(self.trail.len());
+        Ok(true)
+    }
+
+    /// Moves from a frame's configuration to that of the next frame, as
+    /// [`next_move`](Self::next_move) and [`enter`](Self::enter) did before. `outcome` is the next
+    /// outcome of `op` to try, or `None` if all outcomes were tried.
+    fn repeat_move(&mut self, key: &mut Key<M>, op: u32, outcome: Option<u32>) -> Result<(), LimitKind> {
+        if op & ABSORBED != 0 {
+            self.meter.push(&mut self.trail, op)?;
+            self.problem.leave(&mut key.mask, op & !ABSORBED);
+            key.level += 1;
+            self.pass_returns(key);
+        } else {
+            key.state = match self.automaton.step(key.state, self.problem.class(op), self.meter)? {
+                NextStates::None => unreachable!("the operation was possible when it was first tried"),
+                NextStates::One(state) => state,
+                NextStates::Several(list) => {
+                    let states = self.automaton.several(list);
+                    states[outcome.map_or(states.len(), |outcome| outcome as usize) - 1]
+                }
+            };
+            self.linearize(key, op)?;
+        }
+        if self.options.rules.eager_observers {
+            self.satisfy_observers(key)?;
+        }
+        Ok(())
     }
 
     /// Linearizes `op`, which is open at the key's level, and passes the returns that this makes possible.
@@ -354,8 +515,8 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
         Ok(())
     }
 
-    /// Advances to the next return whose operation is not linearized. That operation may be settled; then passing its
-    /// return is one of the moves to try.
+    /// Advances to the next return whose operation is not linearized. If that operation is settled,
+    /// passing its return is one of the moves to try.
     #[inline]
     fn pass_returns(&self, key: &mut Key<M>) {
         while let Some(&op) = self.problem.returns.get(key.level as usize) {
@@ -373,8 +534,9 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
         self.furthest.trail_cut(length);
     }
 
-    /// Enters a configuration, which `op` led to. Returns whether it has passed the horizon. A configuration from which
-    /// the search is known to fail is left at once, and the trail is cut to `trail`.
+    /// Enters the configuration `key`, to which `op` led. Returns whether the configuration has
+    /// passed the horizon. If the search is known to fail from this configuration, the
+    /// configuration is left at once, and the trail is cut to the length `trail`.
     #[inline]
     fn enter(&mut self, mut key: Key<M>, trail: usize, op: Option<u32>) -> Result<bool, LimitKind> {
         self.meter.configuration()?;
@@ -424,12 +586,15 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
             entered: self.meter.configurations,
         };
         self.meter.push(&mut self.frames, frame)?;
+        if self.frames.len() / 2 >= self.kept_frames {
+            self.fold()?;
+        }
         self.account()?;
         Ok(false)
     }
 
-    /// Linearizes every open observer that is possible here; the level increases if the next operation to return is one
-    /// of them.
+    /// Linearizes every open observer that is possible here. The level increases if the next
+    /// operation to return is one of these observers.
     fn satisfy_observers(&mut self, key: &mut Key<M>) -> Result<(), LimitKind> {
         let problem = self.problem;
         loop {
@@ -452,35 +617,43 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
         }
     }
 
-    /// Lists the operations to try from a configuration at the window's level.
+    /// Lists the operations to try from a configuration that is at the level of the window.
     fn list_candidates(&mut self, key: &Key<M>) -> Result<(), LimitKind> {
         let problem = self.problem;
         let first = self.candidates.len();
         let candidates = &mut self.candidates;
         self.lister.append(problem, self.automaton, &self.window, &key.mask, candidates, self.meter)?;
-        // Passing the return of a settled operation comes last: usually the operation took effect near its return, and
-        // was observed.
+        // Passing the return of a settled operation is tried last, because usually the operation
+        // took effect near its return, and another operation observed its effect.
         let returning = problem.returns[key.level as usize];
         if problem.is_settled(&key.mask, returning) {
             self.meter.push(&mut self.candidates, returning | ABSORBED)?;
         }
         let candidates = &mut self.candidates[first..];
         if !self.options.rules.just_in_time {
-            // Wing & Gong go through the list of events, that is, in the order of calls. (Absorbed operations come
-            // last.)
+            // Wing & Gong go through the list of events, so they try operations in the order of
+            // calls. (Operations that are marked as absorbed come last, because the mark is the
+            // highest bit.)
             candidates.sort_unstable();
         }
         if self.random != 0 {
+            if self.options.memory.room().is_some() {
+                // The order must be the same when the frame is rebuilt. By then, the number of the
+                // state may have changed, so the order must not depend on it.
+                let seed = self.options.seed.unwrap_or(0) ^ self.trail.len() as u64;
+                self.random = hash::words(seed, key.mask.words()) | 1;
+            }
             shuffle(candidates, &mut self.random);
         }
         Ok(())
     }
 
-    /// Reports new allocations to the meter, and collects states if there are too many.
+    /// Reports new allocations to the meter, and forgets unneeded states if there are too many
+    /// states.
     #[inline]
     fn account(&mut self) -> Result<(), LimitKind> {
-        let masks = self.frames.len() * self.frames.last().map_or(0, |frame| frame.key.mask.heap_size());
-        let bytes = masks + self.furthest.prefix.capacity() * 4;
+        let mask = self.frames.last().map_or(0, |frame| frame.key.mask.heap_size());
+        let bytes = (self.folds.len() + self.frames.len()) * mask + self.furthest.prefix.capacity() * 4;
         if bytes > self.other_bytes {
             self.meter.allocate(bytes - self.other_bytes)?;
             self.other_bytes = bytes;
@@ -491,22 +664,36 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
         Ok(())
     }
 
-    /// Forgets states that are needed neither by the path nor by the costlier half of the set.
+    /// Forgets states, and keeps at most about half of them: those that the path needs, and then
+    /// those that the costliest entries of the set need. If the path alone needs more than half of
+    /// the states, folds more of the path.
+    ///
+    /// In two cases, forgets no state, but doubles the size above which states are forgotten. In
+    /// the first case, the path needs more than half of the states, and folding more of it does not
+    /// help. In the second case, the path and the set together need at least half of the states,
+    /// and that size has not reached its maximum.
     #[cold]
     fn collect(&mut self) -> Result<(), LimitKind> {
-        let mut needed = vec![false; self.automaton.states()];
-        needed[StateId::INITIAL.index()] = true;
-        for frame in &self.frames {
-            needed[frame.key.state.index()] = true;
-        }
-        let half = needed.len() / 2;
-        let mut count = needed.iter().filter(|needed| **needed).count();
-        if count > half {
-            // The path alone fills the memory.
-            return Err(LimitKind::Memory);
+        let half = self.automaton.states() / 2;
+        let (mut needed, mut count) = self.needed_by_path();
+        while count > half {
+            if self.frames.len() <= self.folds.len().max(2 * FEWEST_FRAMES) {
+                // Smaller folds would not help: there would be more of them, so the path would need
+                // more states.
+                self.collect_at = self.collect_at.saturating_mul(2);
+                return Ok(());
+            }
+            self.kept_frames = (self.frames.len() / 4).max(FEWEST_FRAMES);
+            self.fold()?;
+            (needed, count) = self.needed_by_path();
         }
         for state in self.seen.states() {
             if count >= half {
+                let most = self.options.memory.room().map_or(u64::MAX, |room| room.most_states);
+                if (self.collect_at as u64) < most {
+                    self.collect_at = self.collect_at.saturating_mul(2);
+                    return Ok(());
+                }
                 break;
             }
             count += usize::from(!std::mem::replace(&mut needed[state.index()], true));
@@ -520,10 +707,24 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
         self.automaton.retain(&keep, self.meter);
         self.seen.renumber(&renumbered);
         let new = |old: StateId| renumbered[old.index()].expect("all states in use were kept");
-        for frame in &mut self.frames {
-            frame.key.state = new(frame.key.state);
+        let folds = self.folds.iter_mut().map(|fold| &mut fold.key);
+        for key in folds.chain(self.frames.iter_mut().map(|frame| &mut frame.key)) {
+            key.state = new(key.state);
         }
         Ok(())
+    }
+
+    /// Returns, for each state, whether the path needs it. Also returns the number of states that
+    /// the path needs.
+    fn needed_by_path(&self) -> (Vec<bool>, usize) {
+        let mut needed = vec![false; self.automaton.states()];
+        needed[StateId::INITIAL.index()] = true;
+        let folds = self.folds.iter().map(|fold| fold.key.state);
+        for state in folds.chain(self.frames.iter().map(|frame| frame.key.state)) {
+            needed[state.index()] = true;
+        }
+        let count = needed.iter().filter(|needed| **needed).count();
+        (needed, count)
     }
 }
 
@@ -531,9 +732,9 @@ fn small(index: usize) -> u32 {
     u32::try_from(index).expect("a path is no longer than the history, and memory runs out before 2^32 candidates")
 }
 
-/// Returns an element of the sequence 1, 1, 2, 1, 1, 2, 4, ... of Luby, Sinclair and Zuckerman. As a schedule of
-/// restarts it is within a logarithmic factor of the best schedule, whatever the running times are. It is unbounded, so
-/// the search stays complete.
+/// Returns an element of the sequence 1, 1, 2, 1, 1, 2, 4, ... of Luby, Sinclair and Zuckerman. As
+/// a schedule of restarts, the sequence is within a logarithmic factor of the best schedule,
+/// whatever the running times are. The sequence is unbounded, so the search stays complete.
 fn luby(run: u64) -> u64 {
     let mut run = run;
     loop {
@@ -550,7 +751,7 @@ fn shuffle(items: &mut [u32], random: &mut u64) {
         *random ^= *random << 13;
         *random ^= *random >> 7;
         *random ^= *random << 17;
-        #[expect(clippy::cast_possible_truncation, reason = "the remainder is below a length")]
+        #[expect(clippy::cast_possible_truncation, reason = "the remainder is less than the length")]
         let other = (*random % (index as u64 + 1)) as usize;
         items.swap(index, other);
     }

@@ -1,33 +1,41 @@
 //! Looking ahead: finds configurations from which an operation that is not linearized yet can never have its result.
 //!
-//! The rule is [`Rules::foresight`](super::rules::Rules::foresight); here is its argument in full.
+//! This is the full argument for the rule [`Rules::foresight`](super::rules::Rules::foresight).
 //!
-//! A *goal* is an operation with a recorded result for which the specification knows when the result is out of reach
-//! ([`Spec::is_goal`]). Take a configuration in which a goal is not linearized, and a completion of it that passes the
-//! goal's return. The completion contains the goal, and before it operations on the goal's key that are *left*: not
-//! linearized here, and called before the goal's return.
-//! - If none of them is a blind write, the goal is within reach of the current state ([`Spec::reaches`]).
-//! - Otherwise the last blind write leads to the one state that it always leads to, as far as this key is concerned,
-//!   and the operations after it lead from there to the goal, through states that have the goal within reach. Such
-//!   operations are a *plan*. Whether there is a plan can be found by trying, regardless of the order in which the
-//!   operations were called.
+//! A *goal* is an operation with a recorded result for which the specification can decide when it
+//! is out of reach ([`Spec::is_goal`]). Take a configuration in which a goal is not linearized, and
+//! a completion of it that passes the goal's return. The completion contains the goal. Before the
+//! goal, it contains operations on the goal's key that are *left*, that is, not linearized in the
+//! configuration and called before the goal's return.
+//! - If these operations include no blind write, the goal is within reach of the current state
+//!   ([`Spec::reaches`]).
+//! - Otherwise consider the last blind write. As far as this key is concerned, the write leads to
+//!   the same state from every state. The operations after the write lead from that state to the
+//!   goal, through states from which the goal is within reach. The blind write and these operations
+//!   are a *plan*. To find a plan, the search tries the operations in different orders, regardless
+//!   of the order of their calls.
 //!
-//! So a configuration is *doomed* if the goal is out of reach and there is no plan: it cannot pass the goal's return.
-//! If the search for a plan takes too long, a plan is assumed to exist.
+//! So a configuration is *doomed* if the goal is out of reach and no plan exists: the configuration
+//! cannot pass the goal's return. If the search for a plan takes too long, a plan is assumed to
+//! exist.
 //!
-//! A doomed configuration may still pass returns *before* the goal's. So, to find out whether the return at some level
-//! can be passed, goals after that level must not be considered. [`depth_first`] first asks for the last level. If the
-//! answer is no and a configuration was dropped, it asks for lower levels until it knows the first return that cannot
-//! be passed. If all configurations that reached this return were dropped, it searches for one once more, considering
-//! only goals before that return.
+//! A doomed configuration may still pass returns *before* the goal's. So a search that finds out
+//! whether the return at some level can be passed must not consider goals after that level.
+//! [`depth_first`] drops doomed configurations. It first searches for a configuration that passes
+//! the last return. If this search drops a configuration, and fails, it searches for configurations
+//! that pass an earlier return, until the first return that cannot be passed is known. If all
+//! configurations that reached this return were dropped, it searches once more for a configuration
+//! that reaches this return, and considers only goals before this return.
 //!
-//! Strings that are appended to need this (`spec/kv.rs`): where an append belongs is known only when a read that sees
-//! it returns, long after the append. A depth-first search puts the append somewhere, runs into a dead end at the read,
-//! and tries every order of all operations in between. With foresight, a wrong order is a dead end at once.
+//! This rule is needed for operations that append to strings (`spec/kv.rs`): the place of an append becomes known only
+//! when a read that sees it returns, long after the append. Without foresight, a depth-first search puts the append
+//! somewhere, runs into a dead end at the read, and tries every order of all operations in between. With foresight, a
+//! wrong order is a dead end at once.
 //!
 //! # Complexity
-//! For each configuration, a few more goals are considered than operations are open. Each takes O(1) if it is within
-//! reach of the state, O(plan) if the last plan still holds, and at most O([`STEPS`]) otherwise.
+//! For each configuration with k open operations, at most k + [`GOALS`] goals are considered. Each
+//! goal takes O(1) if it is within reach of the state, O(p) if its last plan, which has p
+//! operations, is still possible, and at most O([`STEPS`]) otherwise.
 //!
 //! [`Spec::is_goal`]: crate::spec::Spec::is_goal
 //! [`Spec::reaches`]: crate::spec::Spec::reaches
@@ -42,19 +50,20 @@ use super::seen::Key;
 use super::window::Window;
 use crate::verdict::LimitKind;
 
-/// The number of goals that are considered in each configuration, in addition to one for each open operation. Most
-/// goals that return next are open, or depend on operations that are open.
+/// The number of goals that are considered in each configuration, in addition to one goal for each
+/// open operation. Most of the goals that return soon are open themselves, or depend on operations
+/// that are open.
 const GOALS: usize = 2;
-/// The maximum number of operations yet to be called that a plan may choose from. With more, a plan is assumed to
-/// exist.
+/// The maximum number of operations that have not been called yet but that a plan may use. If there
+/// are more such operations, a plan is assumed to exist.
 const CHOICES: usize = 48;
 /// The maximum number of steps of the specification that are tried in search of a plan.
 const STEPS: u32 = 512;
 
-/// The goals of a problem and the operations that may lead to them, by key.
+/// The goals of a problem and the operations that may lead to them, grouped by key.
 #[derive(Clone, Debug)]
 pub(crate) struct Foresight {
-    /// The number of each operation's key. Empty if there is only one key, or none.
+    /// For each operation, the number of its key. Empty if there is only one key, or no key.
     key: Vec<u32>,
     of_key: Vec<OfKey>,
 }
@@ -75,11 +84,12 @@ struct Change {
 }
 
 impl Foresight {
-    /// Returns `None` if there is no goal to look ahead to, or if only some operations have keys.
+    /// Returns the goals of a problem. Returns `None` if there is no goal to look ahead to, or if
+    /// only some operations have keys.
     pub(crate) fn new(problem: &Problem, classes: &Classes, one_key: bool) -> Option<Self> {
         let is_goal = |op: &&u32| classes.is_goal(problem.class(**op));
         problem.returns.iter().find(is_goal)?;
-        // An operation without a key, among others with keys, may affect any of them.
+        // If there are several keys, an operation without a key may affect any of them.
         let (key, keys) = if one_key { (Vec::new(), 1) } else { classes.number_keys(&problem.class)? };
         let mut foresight = Self { key, of_key: vec![OfKey::default(); keys] };
         for &op in problem.returns.iter().filter(is_goal) {
@@ -97,7 +107,7 @@ impl Foresight {
         self.key.get(op as usize).map_or(0, |key| *key as usize)
     }
 
-    /// Returns the approximate number of bytes that it takes.
+    /// Returns the approximate number of bytes that the lists take.
     pub(crate) fn bytes(&self) -> usize {
         let of_key = |of: &OfKey| {
             size_of::<OfKey>() + of.goals.capacity() * size_of::<u32>() + of.changes.capacity() * size_of::<Change>()
@@ -106,7 +116,7 @@ impl Foresight {
     }
 }
 
-/// A configuration, with the window at its level.
+/// A configuration, together with the window at its level.
 pub(crate) struct View<'v, M> {
     pub(crate) problem: &'v Problem,
     pub(crate) window: &'v Window,
@@ -114,11 +124,11 @@ pub(crate) struct View<'v, M> {
 }
 
 impl<M: Mask> View<'_, M> {
-    /// Returns whether `op` is not linearized and still can be.
+    /// Returns whether `op` is not linearized and can still be linearized.
     fn is_left(&self, op: u32) -> bool {
         let Self { problem, configuration: Key { level, mask, .. }, .. } = self;
         if op >= problem.called[*level as usize] {
-            // An operation called after this return has no slot yet.
+            // An operation that is called after the return at the current level has no slot yet.
             return true;
         }
         if problem.returns_never(op) {
@@ -129,12 +139,12 @@ impl<M: Mask> View<'_, M> {
     }
 }
 
-/// The plans found in a search.
+/// The plans that have been found during a search.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
-    /// For each goal, its plan: a blind write and the operations that lead from it to the goal.
+    /// For each goal, the plan that was found last: a blind write and the operations that lead from it to the goal.
     by_goal: hashbrown::HashMap<u32, Box<[u32]>, hash::Builder>,
-    /// Scratch space: the operations left for a plan.
+    /// Scratch space: the operations that a plan may use.
     choices: Vec<Change>,
     /// Scratch space: the plan so far.
     plan: Vec<u32>,
@@ -143,8 +153,10 @@ pub(crate) struct Plans {
 }
 
 impl Plans {
-    /// Returns the level of a goal that dooms the configuration, if there is one among the next goals with the key of
-    /// `op` that return below the level `until`.
+    /// Looks for a goal that dooms the configuration, that is, an operation that can no longer have
+    /// its recorded result. Returns the level of the goal's return, or `None` if no such goal is
+    /// found. Considers only a few goals: those that have the key of `op` and return next, at
+    /// levels below `until`.
     pub(crate) fn doom<M: Mask>(
         &mut self,
         foresight: &Foresight,
@@ -170,7 +182,7 @@ impl Plans {
         Ok(None)
     }
 
-    /// Returns whether there is, or may be, a plan for `goal`.
+    /// Returns `false` if no plan for `goal` exists, and `true` if a plan exists or may exist.
     fn find_plan<M: Mask>(
         &mut self,
         of_key: &OfKey,
@@ -179,7 +191,7 @@ impl Plans {
         goal: u32,
         meter: &mut Meter,
     ) -> Result<bool, LimitKind> {
-        // Looking for a plan may take long for one configuration.
+        // The search for a plan may take long for a single configuration, so check the clock.
         meter.look_at_clock()?;
         let problem = view.problem;
         if !self.find_choices(&of_key.changes, view, goal) {
@@ -192,7 +204,8 @@ impl Plans {
             if !overwrites {
                 continue;
             }
-            // A blind write leads to the same state from every state.
+            // A blind write leads to the same state from every state, so the initial state can be
+            // used here.
             let NextStates::One(state) = automaton.step(StateId::INITIAL, problem.class(write), meter)? else {
                 return Ok(true);
             };
@@ -216,7 +229,8 @@ impl Plans {
         Ok(false)
     }
 
-    /// Lists the operations that are left for a plan for `goal`. Returns whether there are few enough.
+    /// Lists the operations that a plan for `goal` may use. Returns `false` if there are too many
+    /// of them.
     fn find_choices<M: Mask>(&mut self, changes: &[Change], view: &View<'_, M>, goal: u32) -> bool {
         let View { problem, window, configuration } = view;
         let called = problem.called[configuration.level as usize];
@@ -240,7 +254,7 @@ impl Plans {
         true
     }
 
-    /// Extends the plan, which leads to `state`, until `goal` is possible.
+    /// Extends the plan until `goal` is possible. `state` is the state after the plan so far.
     fn extend_plan(
         &mut self,
         problem: &Problem,
@@ -284,8 +298,8 @@ impl Plans {
 /// The result of a search for a plan.
 enum Planned {
     Found,
-    /// There is no plan.
+    /// No plan exists.
     Failed,
-    /// It is not known whether there is a plan.
+    /// It is not known whether a plan exists.
     GaveUp,
 }

@@ -1,4 +1,5 @@
-//! Hashing of configurations: a few words, folded by multiplication.
+//! Hashes configurations. A configuration consists of a few words, which are combined by
+//! multiplication.
 
 use std::hash::BuildHasherDefault;
 
@@ -6,7 +7,8 @@ use crate::spec::persistent::FoldHasher;
 
 const K: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Multiplies, and folds the high and low halves of the product, which mixes every bit into every other.
+/// Multiplies two words, and combines the high half of the product with the low half, so that every
+/// bit affects every other bit.
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -32,11 +34,12 @@ pub(crate) type Builder = BuildHasherDefault<FoldHasher>;
 
 /// A hasher for tables of values that are mostly consecutive numbers.
 ///
-/// It puts eight neighboring numbers into neighboring places of a table. If the values are numbers that count up, as
-/// unique values usually do, a table that does not fit into the caches is then accessed nearly sequentially rather than
-/// at random.
+/// The hasher puts eight neighboring numbers into neighboring places of a table. If the values are
+/// numbers that count up, as unique values usually do, a table that does not fit into the caches is
+/// then accessed nearly sequentially rather than at random.
 ///
-/// All but the last three bits of the last word are mixed with the words before it; collisions cost only time.
+/// The last word without its last three bits is mixed with the words before it. Collisions only
+/// cost time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Near {
     before: u64,

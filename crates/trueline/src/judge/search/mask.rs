@@ -1,16 +1,17 @@
-//! Masks, which mark the open operations that are linearized: bits, in as many words as the widest overlap needs.
+//! Masks, which mark the open operations that are linearized. A mask has as many words as the
+//! largest number of overlapping operations needs.
 //!
 //! The bits for the slots of open operations come first. After them, a field for each class of never-returning
 //! operations counts how many operations of the class were used. A field never crosses a word boundary.
 
-/// A fixed number of bits. Searches are compiled once for each implementation.
+/// A mask: a fixed number of bits. A search is compiled once for each implementation of this trait.
 pub(crate) trait Mask: Clone + Eq {
-    /// Returns a mask of this many words that is all zero.
+    /// Returns a mask with the given number of words, all of them zero.
     fn zero(words: usize) -> Self;
     fn words(&self) -> &[u64];
     fn words_mut(&mut self) -> &mut [u64];
 
-    /// Returns the bytes on the heap.
+    /// Returns the number of bytes that the mask takes on the heap.
     fn heap_size(&self) -> usize {
         0
     }
@@ -40,14 +41,14 @@ pub(crate) trait Mask: Clone + Eq {
     /// Adds one to `field`, which must not overflow.
     #[inline]
     fn increment(&mut self, field: Field) {
-        debug_assert!(u64::from(self.field(field)) < field.mask(), "a class has no more members than its field counts");
+        debug_assert!(u64::from(self.field(field)) < field.mask(), "a field can count all members of its class");
         self.words_mut()[field.word as usize] += 1 << field.shift;
     }
 }
 
 impl<const N: usize> Mask for [u64; N] {
     fn zero(words: usize) -> Self {
-        debug_assert!(words <= N, "the form is chosen to fit");
+        debug_assert!(words <= N, "the caller chooses a mask with enough words");
         [0; N]
     }
 
@@ -80,7 +81,7 @@ impl Mask for Box<[u64]> {
     }
 }
 
-/// Some bits of a word that form a counter.
+/// A counter that consists of some bits of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     word: u32,
@@ -93,12 +94,12 @@ impl Field {
         u64::MAX >> (64 - self.width)
     }
 
-    /// Returns whether the field counts to one only.
+    /// Returns whether the field has only one bit, so that it counts to at most 1.
     pub(crate) fn is_single(self) -> bool {
         self.width == 1
     }
 
-    /// Sets all its bits.
+    /// Sets all bits of the field.
     pub(crate) fn fill(self, words: &mut [u64]) {
         words[self.word as usize] |= self.mask() << self.shift;
     }
@@ -111,14 +112,14 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Allocates the next `count` single bits, and returns the first.
+    /// Allocates the next `count` single bits, and returns the first of them.
     pub(crate) fn bits(&mut self, count: u32) -> u32 {
         let first = self.bits;
         self.bits += count;
         first
     }
 
-    /// Allocates the next field that can count to `most`.
+    /// Allocates the next field. It can count to `most`.
     pub(crate) fn field(&mut self, most: u32) -> Field {
         let width = (32 - most.leading_zeros()).max(1);
         if self.bits % 64 + width > 64 {
@@ -130,7 +131,7 @@ impl Layout {
         field
     }
 
-    /// Returns the number of words that all bits and fields take, at least one.
+    /// Returns the number of words that all bits and fields together take, but at least 1.
     pub(crate) fn words(&self) -> usize {
         (self.bits.div_ceil(64) as usize).max(1)
     }

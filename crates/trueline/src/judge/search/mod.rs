@@ -7,16 +7,18 @@
 //!   memoized;
 //! - a [`Meter`]: the limits.
 //!
-//! A *configuration* is `(level, state, mask)`. The level counts returns: all operations that returned before it are
-//! linearized, and the next one to return is not. The mask marks the open operations that are linearized already. This
-//! describes a partial linearization completely, because any operation linearized ahead of the level must be open there
-//! (Lowe's configuration `(s, calls, rets)`, paper section 4; the same holds for Wing & Gong's sets of linearized
-//! operations, because an operation may be linearized only if it was called before the first unlinearized return). A
-//! configuration therefore takes a few machine words, not a bit for each operation of the history.
+//! A *configuration* is `(level, state, mask)`. The level counts returns: all operations that
+//! returned before it are linearized, and the next one to return is not. The mask marks those open
+//! operations that are linearized already. These three values describe a partial linearization
+//! completely, because any operation linearized ahead of the level must be open there (Lowe's
+//! configuration `(s, calls, rets)`, paper section 4; the same holds for Wing & Gong's sets of
+//! linearized operations, because an operation may be linearized only if it was called before the
+//! first unlinearized return). A configuration therefore takes a few machine words, not a bit for
+//! each operation of the history.
 //!
-//! The states on the path to a configuration are immutable, and to undo a step is to pop a state's number off a stack.
-//! Interning subsumes Lowe's union-find memo of equality tests, and the table of transitions subsumes his memo of
-//! operations (paper section 3).
+//! States are immutable, so a step is undone by popping the number of the previous state off a
+//! stack. Interning subsumes Lowe's union-find memo of equality tests, and the table of transitions
+//! subsumes his memo of operations (paper section 3).
 
 pub(crate) mod automaton;
 pub(crate) mod breadth_first;
@@ -37,7 +39,7 @@ pub(crate) use window::Window;
 
 use crate::verdict::LimitKind;
 
-/// The result of searching one part, in terms of the [`Problem`]'s own numbers.
+/// The result of searching one part. Operations have the numbers that the [`Problem`] gives them.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     /// A linearization.

@@ -1,12 +1,13 @@
-//! A part of a history as a search reads it: operations are numbers, and time is counted in returns.
+//! A part of a history in the form that a search needs: operations are numbers, and time is counted
+//! in returns.
 
 use super::foresight::Foresight;
 use super::mask::{Field, Layout, Mask};
 use super::rules::Rules;
 use crate::history::{Event, EventKind, OpId};
 
-/// A class of operations that the specification cannot distinguish: they have equal arguments, and equal results or
-/// none.
+/// A class of operations that the specification cannot distinguish: they have equal arguments, and
+/// either equal results or no results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ClassId(pub(crate) u32);
 
@@ -23,15 +24,16 @@ pub(crate) struct Classes {
     of: Vec<ClassId>,
     /// For each class, an operation that represents it.
     first: Vec<OpId>,
-    /// For each class, whether it leaves every state unchanged ([`Spec::observes`](crate::spec::Spec::observes)).
+    /// For each class, whether its operations leave every state unchanged
+    /// ([`Spec::observes`](crate::spec::Spec::observes)).
     observes: Vec<bool>,
-    /// For each class, whether it leads to the same state from all states
-    /// ([`Spec::overwrites`](crate::spec::Spec::overwrites)), or only from all states of its key.
+    /// For each class of blind writes, the part of the state that they overwrite
+    /// ([`Spec::overwrites`](crate::spec::Spec::overwrites)).
     overwrites: Vec<Option<Reach>>,
-    /// For each class, whether it is a goal ([`Spec::is_goal`](crate::spec::Spec::is_goal)). The vector ends with the
-    /// last goal.
+    /// For each class, whether it is a goal ([`Spec::is_goal`](crate::spec::Spec::is_goal)). The
+    /// classes after the last goal have no entries.
     goals: Vec<bool>,
-    /// For each class, the number of its key, if it has one; empty if there are no goals.
+    /// For each class, the number of its key, if it has a key. Empty if there are no goals.
     keys: Vec<Option<u32>>,
 }
 
@@ -43,7 +45,7 @@ pub(crate) enum Reach {
 }
 
 impl Classes {
-    /// Returns an empty set of classes, for this many operations.
+    /// Returns an empty set of classes for a history with the given number of operations.
     pub(crate) fn none(operations: usize) -> Self {
         Self {
             of: vec![ClassId(u32::MAX); operations],
@@ -57,7 +59,7 @@ impl Classes {
 
     /// Adds a class, represented by `first`.
     pub(crate) fn add(&mut self, first: OpId, observes: bool, overwrites: Option<Reach>, is_goal: bool) -> ClassId {
-        let class = ClassId(u32::try_from(self.first.len()).expect("no more classes than operations"));
+        let class = ClassId(u32::try_from(self.first.len()).expect("there are no more classes than operations"));
         self.first.push(first);
         self.observes.push(observes);
         self.overwrites.push(overwrites);
@@ -74,7 +76,8 @@ impl Classes {
         self.of[id.index()] = class;
     }
 
-    /// Sets the number of each class's key, computed from the operation that represents it.
+    /// For each class, sets the number of its key, which is computed from the operation that
+    /// represents the class.
     pub(crate) fn set_keys(&mut self, key: &mut dyn FnMut(OpId) -> Option<u32>) {
         self.keys = self.first.iter().map(|id| key(*id)).collect();
     }
@@ -104,9 +107,9 @@ impl Classes {
         self.goals.get(class.index()).is_some_and(|is_goal| *is_goal)
     }
 
-    /// Numbers the keys of these classes from 0, and returns the number of each class's key and the number of keys. If
-    /// no class has a key, returns an empty vector and 1. Returns `None` if only some classes have keys, or if there
-    /// are no goals.
+    /// Numbers the keys of the given classes from 0. Returns the number of the key of each class,
+    /// and the number of keys. If no class has a key, returns an empty vector and 1. Returns `None`
+    /// if only some classes have keys, or if there are no goals.
     pub(crate) fn number_keys(&self, classes: &[ClassId]) -> Option<(Vec<u32>, usize)> {
         let key = |class: &ClassId| self.keys.get(class.index()).copied().flatten();
         if classes.iter().all(|class| key(class).is_none()) {
@@ -114,14 +117,15 @@ impl Classes {
         }
         let mut numbers: hashbrown::HashMap<u32, u32, super::hash::Builder> = hashbrown::HashMap::default();
         let mut number = |key: u32| {
-            let next = u32::try_from(numbers.len()).expect("no more keys than operations");
+            let next = u32::try_from(numbers.len()).expect("there are no more keys than operations");
             *numbers.entry(key).or_insert(next)
         };
         let of: Option<Vec<u32>> = classes.iter().map(|class| key(class).map(&mut number)).collect();
         Some((of?, numbers.len()))
     }
 
-    /// Returns whether the class is a blind write in a part; `one_key` says whether the part has only one key.
+    /// Returns whether the operations of the class are blind writes in a part. `one_key` is set if
+    /// the part has only one key.
     pub(crate) fn overwrites(&self, class: ClassId, one_key: bool) -> bool {
         self.overwrites[class.index()].is_some_and(|reach| one_key || reach == Reach::Everything)
     }
@@ -130,33 +134,36 @@ impl Classes {
 /// The level of an operation that never returns.
 pub(crate) const NEVER: u32 = u32::MAX;
 
-/// Never-returning operations that a search does not distinguish: all of a class, or a single one.
+/// Never-returning operations that a search does not distinguish: all operations of a class, or a single operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Optional {
     pub(crate) class: ClassId,
-    /// The operations, in the order of their calls. The first unused one stands for all unused ones.
+    /// The operations, in the order of their calls. They are interchangeable, so a search always
+    /// uses the first unused one.
     pub(crate) members: Vec<u32>,
-    /// The field of the mask that counts how many were used.
+    /// The field of the mask that counts how many members were used.
     pub(crate) field: Field,
 }
 
-/// The operations of one part, numbered from 0 by their calls.
+/// The operations of one part, numbered from 0 in the order of their calls.
 ///
-/// Never-returning operations that observe are not included: they may always be left out.
+/// Observers that never return are not included, because a linearization never needs them.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
-    /// The number of each operation in the history.
+    /// The number that each operation has in the history.
     pub(crate) ids: Vec<OpId>,
     /// The class of each operation.
     pub(crate) class: Vec<ClassId>,
-    /// For each operation, how many operations return before it, or `NEVER`.
+    /// For each operation, the number of operations that return before it returns, or `NEVER` if it
+    /// never returns.
     pub(crate) level: Vec<u32>,
-    /// For each operation, its slot: the bit of the mask that is set if it is linearized while it is open. Slots are
-    /// reused. For a never-returning operation, its index in `optional`.
+    /// For each operation that returns, its *slot*: the bit of the mask that is set if the
+    /// operation is linearized while it is open. Slots are reused after the return. For each
+    /// operation that never returns, the entry is its index in `optional`.
     pub(crate) place: Vec<u32>,
-    /// For each level, the operation that returns.
+    /// For each level, the operation that returns at this level.
     pub(crate) returns: Vec<u32>,
-    /// For each level, how many operations were called before that return.
+    /// For each level, the number of operations that were called before the return at that level.
     pub(crate) called: Vec<u32>,
     pub(crate) optional: Vec<Optional>,
     /// The maximum number of slots in use at the same time.
@@ -167,16 +174,18 @@ pub(crate) struct Problem {
     pub(crate) second: SecondBit,
     /// The position in a mask where the second bits of the slots begin.
     pub(crate) second_bits: u32,
-    /// For each operation, whether it is a blind write; empty if nothing is absorbed.
+    /// For each operation, whether it is a blind write. Empty if the absorption rule is off.
     overwrites: Vec<bool>,
-    /// The goals to look ahead to, if there are any.
+    /// The goals to look ahead to. `None` if the foresight rule is off, or if the part has no
+    /// goals.
     pub(crate) foresight: Option<Foresight>,
 }
 
-/// The meaning of a mask's second bit for an open operation; the first bit is whether it is linearized.
+/// The meaning of the second bit that a mask has for each open operation. The first bit is set if
+/// the operation is linearized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SecondBit {
-    /// Nothing: there is no second bit.
+    /// Masks have no second bits.
     None,
     /// The operation was linearized with a result other than the recorded one.
     Wrong,
@@ -184,7 +193,9 @@ pub(crate) enum SecondBit {
     Settled,
 }
 
-/// Marks an operation in a trail as absorbed: it takes effect just before the last blind write.
+/// A flag that marks an operation in a *trail* as absorbed: the operation takes effect just before
+/// the preceding blind write. A trail is the list of the operations that a search has linearized so
+/// far.
 pub(crate) const ABSORBED: u32 = 1 << 31;
 
 /// A part of a history to be judged.
@@ -196,7 +207,8 @@ pub(crate) struct Task<'e> {
 }
 
 impl Problem {
-    /// Returns the problem for these events. `numbers` is scratch space of the length of the history.
+    /// Returns the problem for the given events. `numbers` is scratch space that has one entry for
+    /// each operation of the history.
     ///
     /// # Complexity
     /// Linear in the number of events.
@@ -230,7 +242,8 @@ impl Problem {
             problem.second = SecondBit::Wrong;
         } else if rules.absorption {
             problem.overwrites = problem.class.iter().map(|class| classes.overwrites(*class, task.one_key)).collect();
-            // Only a blind write that returns can be absorbed, so the second bit is needed only if there is one.
+            // Only a blind write that returns can be absorbed, so the second bit is needed only if
+            // the part has such a write.
             let any = problem.returns.iter().any(|op| problem.overwrites[*op as usize]);
             problem.second = if any { SecondBit::Settled } else { SecondBit::None };
         }
@@ -242,7 +255,7 @@ impl Problem {
         problem
     }
 
-    /// Fills all fields that do not depend on places.
+    /// Fills all fields that do not depend on `place`.
     fn number_by_calls(&mut self, events: &[Event], classes: &Classes, numbers: &mut [u32]) {
         for event in events {
             let id = event.op();
@@ -268,11 +281,13 @@ impl Problem {
         self.ids.truncate(relevant);
         self.class.truncate(relevant);
         self.level.truncate(relevant);
-        // Never-returning observers can be dropped only now that it is known which operations never return.
+        // Observers that never return are dropped here, because only now is it known which
+        // operations never return.
         let dropped = |op: usize| self.level[op] == NEVER && classes.observes(self.class[op]);
         if (0..self.ids.len()).any(dropped) {
             let kept: Vec<usize> = (0..self.ids.len()).filter(|op| !dropped(*op)).collect();
-            // For each old number, how many kept operations come before it.
+            // For each operation by its old number, the number of kept operations that come before
+            // it.
             let mut before = vec![0; self.ids.len() + 1];
             for op in 0..self.ids.len() {
                 before[op + 1] = before[op] + u32::from(!dropped(op));
@@ -289,8 +304,9 @@ impl Problem {
         }
     }
 
-    /// Gives slots to the operations that return, and sorts the others into `optional`, whose fields are set later.
-    /// Returns the maximum count that each field must hold.
+    /// Gives slots to the operations that return, and sorts the never-returning operations into
+    /// `optional`. Returns, for each entry of `optional`, the maximum count that its field of the
+    /// mask must hold. The positions of the fields are determined later.
     fn place_operations(&mut self, rules: Rules) -> Vec<u32> {
         let mut free: Vec<u32> = Vec::new();
         let mut by_class: hashbrown::HashMap<ClassId, u32, super::hash::Builder> = hashbrown::HashMap::default();
@@ -336,6 +352,13 @@ impl Problem {
         self.words = layout.words();
     }
 
+    /// Returns the first level at which an operation is open, or `None` if it is not included.
+    pub(crate) fn level_of_call(&self, id: OpId) -> Option<u32> {
+        let op = self.ids.iter().position(|other| *other == id)?;
+        let level = self.called.partition_point(|called| *called as usize <= op);
+        Some(u32::try_from(level).expect("the number of operations fits in 32 bits"))
+    }
+
     /// Returns the number of returns.
     pub(crate) fn levels(&self) -> u32 {
         u32::try_from(self.returns.len()).expect("the number of operations fits in 32 bits")
@@ -356,7 +379,7 @@ impl Problem {
         self.place[op as usize]
     }
 
-    /// Returns whether an operation is a blind write that absorbs others.
+    /// Returns whether an operation is a blind write that absorbs other blind writes.
     #[inline]
     pub(crate) fn absorbs(&self, op: u32) -> bool {
         self.second == SecondBit::Settled && self.overwrites[op as usize]
@@ -371,9 +394,19 @@ impl Problem {
         }
     }
 
-    /// Marks `op`, which is open, as linearized. If it is a blind write, it settles the other blind writes in `open`.
+    /// Marks `op`, which is open, as linearized. If `op` is a blind write, the other blind writes
+    /// in `open` become settled.
     #[inline]
     pub(crate) fn linearize<M: Mask>(&self, mask: &mut M, op: u32, open: &[u32]) {
+        self.mark(mask, op);
+        if self.absorbs(op) {
+            self.settle_blind_writes(mask, open);
+        }
+    }
+
+    /// Marks `op`, which is open, as linearized, and settles no other operation.
+    #[inline]
+    pub(crate) fn mark<M: Mask>(&self, mask: &mut M, op: u32) {
         if self.returns_never(op) {
             mask.increment(self.optional[self.place[op as usize] as usize].field);
         } else {
@@ -382,16 +415,19 @@ impl Problem {
                 mask.set(self.second_bits + self.slot(op));
             }
         }
-        if self.absorbs(op) {
-            for &other in open {
-                if self.overwrites[other as usize] {
-                    mask.set(self.second_bits + self.slot(other));
-                }
+    }
+
+    /// Settles the blind writes in `open`. The second bits of the mask must mean [`SecondBit::Settled`].
+    #[inline]
+    pub(crate) fn settle_blind_writes<M: Mask>(&self, mask: &mut M, open: &[u32]) {
+        for &other in open {
+            if self.overwrites[other as usize] {
+                mask.set(self.second_bits + self.slot(other));
             }
         }
     }
 
-    /// Clears the bits of `op`, which returns, so that another operation can use its slot.
+    /// Clears the bits of `op`, which returns now, so that another operation can use its slot.
     #[inline]
     pub(crate) fn leave<M: Mask>(&self, mask: &mut M, op: u32) {
         mask.clear(self.slot(op));
@@ -406,15 +442,16 @@ impl Problem {
         if self.second != SecondBit::Settled {
             return trail;
         }
-        // Linked lists in the trail: for a blind write, the last operation that it absorbed; for an absorbed operation,
-        // the previous one that the same write absorbed.
+        // Linked lists of indices in the trail. The entry of a blind write is the last operation
+        // that it absorbed; the entry of an absorbed operation is the previous operation that the
+        // same write absorbed.
         let mut absorbed_by = vec![u32::MAX; trail.len()];
         let mut last = None;
         let places = || (0u32..).zip(&trail);
         for (place, &op) in places() {
             if op & ABSORBED != 0 {
                 let by: &mut u32 =
-                    &mut absorbed_by[last.expect("an absorbed operation follows the one that absorbed it") as usize];
+                    &mut absorbed_by[last.expect("an absorbed operation follows the write that absorbed it") as usize];
                 absorbed_by[place as usize] = std::mem::replace(by, place);
             } else if self.absorbs(op) {
                 last = Some(place);

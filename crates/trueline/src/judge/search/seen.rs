@@ -1,11 +1,12 @@
 //! Configurations from which the search failed.
 //!
-//! A configuration is entered when it has *failed*, not when it is reached. Configurations only gain linearized
-//! operations, so a configuration cannot be reached again on a path from itself, and the successful path needs no
-//! entry. A linearizable history with little backtracking therefore needs next to no memory.
+//! A configuration is entered into the set when it has *failed*, not when it is reached. Along a
+//! path, configurations only gain linearized operations. So a path that starts at a configuration
+//! cannot reach this configuration again, and the configurations on the successful path need no
+//! entries. A linearizable history with little backtracking therefore needs almost no memory.
 //!
-//! Whole keys are stored. A set that forgets only repeats work; a set that confused two keys would reject correct
-//! histories.
+//! The set stores whole keys. A forgotten key only makes the search repeat work. But if the set
+//! confused two keys, the search would reject correct histories.
 
 use hashbrown::HashTable;
 
@@ -30,16 +31,16 @@ impl<M: Mask> Key<M> {
     }
 }
 
-/// A set of failed configurations, or of some of them.
+/// A set that remembers all or some of the failed configurations.
 #[derive(Debug)]
 pub(crate) enum Seen<M> {
-    /// Remembers nothing: a tree search.
+    /// Remembers no configurations, for a tree search.
     Nothing,
-    /// Remembers all of them: a graph search.
+    /// Remembers all failed configurations, for a graph search.
     All(Box<All<M>>),
-    /// Forgets the least recently used ones.
+    /// Forgets the least recently used configurations.
     Recent(Box<Recent<M>>),
-    /// Forgets those that are neither recent nor took much work to fail.
+    /// Forgets old configurations if the search failed from them with little work.
     Costly(Box<Costly<M>>),
 }
 
@@ -49,7 +50,8 @@ impl<M: Mask> Seen<M> {
     }
 
     pub(crate) fn recent(bytes: u64) -> Self {
-        // An entry, its place in the table (4 bytes at 7/8 load, with the control byte), and rounding.
+        // The size of an entry includes its place in the table (4 bytes and a control byte, divided
+        // by a load factor of 7/8), and some bytes for rounding.
         let most = bytes / (size_of::<RecentEntry<M>>() as u64 + 8);
         Self::Recent(Box::new(Recent {
             most: u32::try_from(most).unwrap_or(u32::MAX - 1).max(16),
@@ -77,7 +79,7 @@ impl<M: Mask> Seen<M> {
         }
     }
 
-    /// Records that the search failed from this configuration, after `work` configurations.
+    /// Records that the search failed from this configuration, after visiting `work` configurations.
     pub(crate) fn insert(&mut self, key: Key<M>, work: u64, meter: &mut Meter) -> Result<(), LimitKind> {
         match self {
             Self::Nothing => Ok(()),
@@ -87,7 +89,7 @@ impl<M: Mask> Seen<M> {
         }
     }
 
-    /// Forgets everything.
+    /// Forgets all configurations.
     pub(crate) fn clear(&mut self, meter: &mut Meter) {
         match self {
             Self::Nothing => {}
@@ -105,7 +107,8 @@ impl<M: Mask> Seen<M> {
         }
     }
 
-    /// Forgets all entries whose state has no number in `renumbered`, and renumbers the others.
+    /// Forgets all entries whose state has no new number in `renumbered`, and renumbers the states
+    /// of the others.
     pub(crate) fn renumber(&mut self, renumbered: &[Option<StateId>]) {
         match self {
             Self::Nothing => {}
@@ -115,8 +118,8 @@ impl<M: Mask> Seen<M> {
         }
     }
 
-    /// Returns the states that the entries need: those of the costliest entries first if their costs are known, and
-    /// otherwise those of the most recent entries first.
+    /// Returns the states that the entries need. The states of the costliest entries come first; if
+    /// costs are not recorded, those of the most recent entries come first.
     pub(crate) fn states(&self) -> Vec<StateId> {
         match self {
             Self::Nothing => Vec::new(),
@@ -129,7 +132,7 @@ impl<M: Mask> Seen<M> {
 
 const SHARDS: usize = 64;
 
-/// All entries, in shards that grow one by one, so that growing copies only a small part.
+/// All entries, in shards that grow independently, so that each growth copies only a small part.
 #[derive(Debug)]
 pub(crate) struct All<M> {
     shards: [HashTable<Key<M>>; SHARDS],
@@ -138,7 +141,8 @@ pub(crate) struct All<M> {
 impl<M: Mask> All<M> {
     #[inline]
     fn shard(hash: u64) -> usize {
-        // The table itself uses the low bits for the place and the top seven bits for its tags.
+        // The table itself uses the low bits of the hash for the place and the top seven bits for
+        // its tags. So choose the shard by other bits.
         (hash >> 48) as usize % SHARDS
     }
 
@@ -157,7 +161,8 @@ impl<M: Mask> All<M> {
         }
         if shard.len() == shard.capacity() {
             let old = shard.allocation_size();
-            // Growing at least doubles the buckets; the old ones are freed afterward.
+            // Each growth at least doubles the number of buckets. The old buckets are freed
+            // afterward.
             let new = ((shard.capacity() + 1) * 8 / 7).next_power_of_two().max(4) * 2 * (size_of::<Key<M>>() + 1) + 16;
             meter.allocate(new)?;
             shard.reserve(1, Key::hash);
@@ -174,12 +179,12 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct Recent<M> {
     most: u32,
-    /// A doubly linked list from the newest to the oldest entry, in a vector.
+    /// A doubly linked list from the newest to the oldest entry, stored in a vector.
     entries: Vec<RecentEntry<M>>,
     table: HashTable<u32>,
     newest: u32,
     oldest: u32,
-    /// The largest number of entries so far, for which the meter has been charged.
+    /// The largest number of entries so far. The meter has been charged for this number.
     charged: usize,
 }
 
@@ -208,7 +213,7 @@ impl<M: Mask> Recent<M> {
                 self.charged += 1;
             }
             self.entries.push(RecentEntry { key, newer: NONE, older: NONE });
-            u32::try_from(self.entries.len() - 1).expect("there are at most `most` entries")
+            u32::try_from(self.entries.len() - 1).expect("there are no more than `most` entries")
         } else {
             let index = self.oldest;
             self.unlink(index);
@@ -272,7 +277,7 @@ impl<M: Mask> Recent<M> {
         for key in kept.into_iter().rev() {
             let hash = key.hash();
             self.entries.push(RecentEntry { key, newer: NONE, older: NONE });
-            let index = u32::try_from(self.entries.len() - 1).expect("there are at most `most` entries");
+            let index = u32::try_from(self.entries.len() - 1).expect("there are no more than `most` entries");
             self.link_newest(index);
             let entries = &self.entries;
             self.table.insert_unique(hash, index, |other| entries[*other as usize].key.hash());
@@ -280,23 +285,27 @@ impl<M: Mask> Recent<M> {
     }
 }
 
-/// The number of ways of a bucket.
+/// The number of ways of a bucket. Each way is a slot for one entry.
 const WAYS: usize = 8;
-/// The number of ways that hold the most recent entries, newest first; the other ways hold the costliest.
+/// The number of ways that hold the most recent entries, with the newest entry first. The other
+/// ways hold the costliest entries.
 const RECENT_WAYS: usize = 4;
 
 /// The most recent entries, and those that took the most work to find.
 ///
-/// Neither criterion is good enough alone. Most configurations that are reached again were last reached recently, a few
-/// levels away. But a search that moves back and forth below a failed subtree that is larger than the memory forgets
-/// the root of the subtree by recency, and repeats the whole subtree. So half of each bucket is managed by recency, and
-/// entries that drop out of this half compete for the other half by the work that they took. (Entering configurations
-/// when they fail helps both: children are entered before their parents, so the parents are more recent.)
+/// Neither criterion is good enough alone. Most configurations that are reached again were last
+/// reached recently, a few levels away. But with recency alone, a search that moves back and forth
+/// in a failed subtree that is larger than the memory forgets the root of the subtree, and repeats
+/// the whole subtree. So half of each bucket is managed by recency, and entries that drop out of
+/// this half compete for the other half by the work that they took. (Entering configurations when
+/// they fail helps both halves: children are entered before their parents, so the parents are more
+/// recent.)
 #[derive(Debug)]
 pub(crate) struct Costly<M> {
     /// The maximum number of buckets: a power of two.
     most: usize,
-    /// The buckets. Their number is a power of two, and doubles when they fill up, as long as there is room.
+    /// The buckets. Their number is a power of two. It doubles when the buckets fill up, until it
+    /// reaches `most`.
     buckets: Vec<Bucket<M>>,
     entries: usize,
 }
@@ -336,8 +345,10 @@ impl<M: Mask> Costly<M> {
             self.entries += 1;
             return Ok(());
         };
-        // The oldest recent entry is kept if it took more work than one of the costly entries. These age a little each
-        // time, so that a costly entry that is no longer useful is dropped eventually.
+        // The oldest of the recent entries replaces the costly entry that took the least work, if
+        // the recent entry took at least as much work. At each such comparison, the recorded work
+        // of the costly entries decreases a little, so that entries that are no longer useful are
+        // dropped eventually.
         let costly = &mut bucket[RECENT_WAYS..];
         for entry in costly.iter_mut().flatten() {
             entry.work -= entry.work >> 6;
@@ -345,7 +356,7 @@ impl<M: Mask> Costly<M> {
         let cheapest = costly
             .iter_mut()
             .min_by_key(|way| way.as_ref().map_or(0, |entry| entry.work))
-            .expect("some ways of a bucket are reserved for costly entries");
+            .expect("some slots of a bucket are reserved for costly entries");
         match cheapest {
             Some(entry) if entry.work > oldest.work => {}
             way => {
@@ -370,7 +381,7 @@ impl<M: Mask> Costly<M> {
         Ok(())
     }
 
-    /// Puts entries into empty buckets; entries that do not fit are forgotten.
+    /// Puts entries into empty buckets. Entries that do not fit are forgotten.
     fn fill(&mut self, entries: impl IntoIterator<Item = CostlyEntry<M>>) {
         self.entries = 0;
         for entry in entries {
@@ -390,7 +401,8 @@ impl<M: Mask> Costly<M> {
     }
 
     fn renumber(&mut self, renumbered: &[Option<StateId>]) {
-        // A new number means a new place: take all entries out, and put the remaining ones back.
+        // An entry whose state gets a new number belongs in another bucket. So take all entries
+        // out, and put the remaining ones back.
         let mut kept = Vec::with_capacity(self.entries);
         for way in self.buckets.iter_mut().flatten() {
             if let Some(CostlyEntry { key, work }) = way.take() {

@@ -2,15 +2,16 @@
 
 use super::problem::Problem;
 
-/// A cursor over the levels of a [`Problem`] that knows the open operations at its level.
+/// A cursor over the levels of a [`Problem`] that keeps a list of the operations that are open at
+/// the current level.
 ///
-/// Invariant: `open` holds the operations that return, were called before the return at `level`, and return there or
-/// later, with the next to return *last*. `available` counts, for each [`Optional`](super::problem::Optional), its
-/// members that were called before that return.
+/// Invariant: `open` holds the operations that were called before the return at `level` and return
+/// there or later; the operation that returns next comes *last*. `available` counts, for each
+/// [`Optional`](super::problem::Optional), its members that were called before that return.
 ///
 /// # Complexity
-/// With k open operations, moving forward by one level takes O(k) for each call in between; moving backward takes O(k)
-/// plus the number of these calls.
+/// With k open operations, moving forward by one level takes O(k) for each call that lies between
+/// the two levels; moving backward takes O(k) plus the number of these calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     level: u32,
@@ -19,20 +20,22 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Returns a window at the first return; there must be one.
+    /// Returns a window at the first return. The problem must have at least one return.
     pub(crate) fn new(problem: &Problem) -> Self {
         let mut window = Self { level: 0, open: Vec::new(), available: vec![0; problem.optional.len()] };
         window.enter(problem, 0, problem.called[0]);
         window
     }
 
-    /// Returns the open operations that return; the next to return is last.
+    /// Returns the open operations that will return, in the reverse order of their returns, so that
+    /// the operation that returns next is last.
     #[inline]
     pub(crate) fn open(&self) -> &[u32] {
         &self.open
     }
 
-    /// Returns, for each [`Optional`](super::problem::Optional), how many of its members were called.
+    /// Returns, for each [`Optional`](super::problem::Optional), the number of its members that
+    /// were called before the return at the current level.
     #[inline]
     pub(crate) fn available(&self) -> &[u32] {
         &self.available
@@ -55,7 +58,7 @@ impl Window {
         debug_assert_eq!(
             returned,
             Some(problem.returns[self.level as usize]),
-            "the operation that returns next is the last one"
+            "the operation that returns next is the last one in `open`"
         );
         let from = problem.called[self.level as usize];
         self.level += 1;
@@ -104,13 +107,13 @@ mod tests {
         let mut random = 7u64;
         for step in 0..400u32 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let process = u32::try_from(random >> 33).expect("31 bits") % 5;
+            let process = u32::try_from(random >> 33).expect("the number has 31 bits") % 5;
             if builder.open(process).is_none() {
-                builder.call(process, RegisterOp::Write(step % 3)).expect("no open call");
+                builder.call(process, RegisterOp::Write(step % 3)).expect("the process has no open call");
             } else if random >> 40 & 15 == 0 {
-                builder.info(process).expect("an open call");
+                builder.info(process).expect("the process has an open call");
             } else {
-                builder.ret(process, RegisterRet::Done).expect("an open call");
+                builder.ret(process, RegisterRet::Done).expect("the process has an open call");
             }
         }
         let history = builder.finish();

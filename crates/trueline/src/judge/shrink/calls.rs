@@ -1,20 +1,26 @@
-//! The calls of a core: without any one of them, the rest would be linearizable.
+//! The calls of a core: a set of calls that are rejected together, but are no longer rejected if
+//! any one of them is left out.
 //!
-//! To *leave out* a call is to weaken what is known of it: it took effect within its own interval and with its recorded
-//! result, or not at all. The core is a set of calls such that the history up to the failing return is rejected if all
-//! other calls are left out, and is no longer rejected if one more call is left out. A call that is open at the failing
+//! To *leave out* a call is to weaken what is known about it: either the call took effect within
+//! its own interval and with its recorded result, or it did not take effect. The core is a set of
+//! calls such that the history up to the failing return is rejected if all other calls are left
+//! out, and is no longer rejected if one more call is left out. A call that is open at the failing
 //! return is always left out.
 //!
-//! The history that the other steps have led to is weaker than that: an operation that it has forgotten may have had
-//! any result, at any time. So the calls that it still knows completely are such a set, except that it may not be
-//! minimal yet. They only have to be tried one by one, because the more calls are left out, the fewer histories are
-//! rejected.
+//! The history that remains after the other shrinking steps is weaker than a history with calls
+//! left out: a forgotten operation may have had any result, at any time after its call. So the
+//! completed calls of the remaining history and the operation after which this history begins are
+//! rejected together, but the set of these calls may not be minimal yet. Trying to leave out each
+//! call once is enough, because leaving out more calls never turns an accepted history into a
+//! rejected one.
 //!
-//! **Small histories.** Usually only the few calls of the weaker history are judged, and no others. If these are
-//! linearizable, so is the whole history, because all other calls may have taken no effect. If they are not, neither is
-//! the whole history, by the arguments that make the other steps sound. There are two exceptions: a restricted
-//! operation is weaker than the original one; and a history may begin after an operation only if that operation took
-//! effect, and is possible at the beginning. In these cases all calls are judged.
+//! **Small histories.** Usually, only the few calls that remain are judged, and the other calls of
+//! the original history are ignored. If the few calls are linearizable, so is the history with all
+//! calls, because the other calls may have taken no effect. If the few calls are rejected, so is
+//! the history with all calls, by the arguments that make the other steps sound. There are two
+//! exceptions: a restricted operation is weaker than the original one; and a history may begin
+//! after an operation only if that operation took effect, and is possible at the beginning. In
+//! these cases a rejection is confirmed by judging all calls.
 
 use super::oracle::Answer;
 use super::weaker::Beginning;
@@ -22,8 +28,8 @@ use super::{Shrinking, optional};
 use crate::history::{Fate, OpId};
 
 impl Shrinking<'_> {
-    /// Returns the calls of the core, in the order of their numbers, and those that may not be
-    /// needed.
+    /// Returns the calls of the core, in the order of their numbers. Also returns those calls of
+    /// the core that may not be needed.
     pub(super) fn calls(&mut self) -> (Vec<OpId>, Vec<OpId>) {
         let (left, frame) = (self.left(), self.left().frame());
         let completed = frame.operations().filter(|op| frame.ret(*op).is_some() && left.has_result(*op));
@@ -42,7 +48,7 @@ impl Shrinking<'_> {
         (calls, undecided)
     }
 
-    /// Judges whether these calls are rejected if all others are left out.
+    /// Judges whether the history is rejected if all calls except the given ones are left out.
     fn is_rejected_by(&mut self, calls: &[OpId]) -> Answer {
         let is_small = |id: OpId| self.number(id).is_some() || self.begins_behind == Some(id);
         let has_begun = |first| self.beginning == Some(Beginning::With) && calls.contains(&first);
@@ -64,13 +70,16 @@ impl Shrinking<'_> {
         self.oracle.ask(self.histories.leaving_out(fates, left_out), time)
     }
 
-    /// Returns the fate of each operation of the original and, for those that stay, whether it is left out, if only
-    /// these calls are not.
+    /// Returns how to leave out all calls except `calls`. The first list states, for each operation
+    /// of the original, whether it is kept, weakened or left out. The second list has an entry for
+    /// each operation that stays in the history: `true` if the operation need not have taken effect.
+    /// Operations for which `is_there` returns `false` do not stay in the history.
     fn leaving_out(&self, calls: &[OpId], is_there: &dyn Fn(OpId) -> bool) -> (Vec<Fate>, Vec<bool>) {
         let frame = self.original.frame();
         let is_call = |op: OpId| calls.binary_search(&op).is_ok();
         let fate = |op: OpId| match self.before_failure(op) {
-            // It cannot be observed whether an observer took effect.
+            // An observer that is left out can be removed, because no operation can observe whether
+            // it took effect.
             Fate::Keep if !is_call(op) && self.original.observes(op) => Fate::LeaveOut,
             _ if !is_there(op) => Fate::LeaveOut,
             fate => fate,
@@ -81,7 +90,8 @@ impl Shrinking<'_> {
         (fates, left_out)
     }
 
-    /// Returns the fate of an operation of the original if the history ends with the failing return.
+    /// Returns whether an operation of the original is kept, weakened or left out in the history
+    /// that ends with the failing return.
     pub(super) fn before_failure(&self, op: OpId) -> Fate {
         let (frame, refused) = (self.original.frame(), self.refused);
         if frame.object(op) != frame.object(refused) || frame.call(op) > self.event {

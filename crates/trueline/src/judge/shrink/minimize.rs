@@ -1,9 +1,11 @@
 //! Keeps as few units as possible.
 //!
-//! Units are candidates in a fixed order, and the history with all of them is rejected. Doubling and binary search find
-//! the smallest number of candidates, counted from the first, with which it is rejected. The last of these is kept for
-//! good, and the search continues among those before it. If needed candidates are close together, the search starts
-//! from the last one instead.
+//! A *unit* is a set of operations that are kept or dropped together. The units that may be dropped
+//! are the *candidates*; they have a fixed order, and the history with all of them is rejected.
+//! Doubling and binary search find the smallest number k such that the history with the first k
+//! candidates is rejected. The k-th candidate is kept for good, and the search continues among the
+//! candidates before it. If needed candidates are close together, the search for the next one
+//! starts from the last remaining candidate instead of the first one.
 
 use std::time::Duration;
 
@@ -14,39 +16,42 @@ use super::oracle::Answer;
 use crate::history::{Fate, OpId};
 use crate::judge::search::hash;
 
-/// The factor by which the first attempt at a query has less time than the query may take.
+/// The first attempt to answer a query may take the maximum time of the query divided by this
+/// number.
 const FIRST_TRY: u32 = 16;
 
-/// The number of units between two needed ones below which the next needed one is searched for near the last.
+/// If fewer units than this number lie between the two needed units that were found last, the
+/// search for the next needed unit starts near the last of them.
 const NEAR: usize = 16;
 
-/// The number of units in a block. If queries about many units are too hard, each block is tried by itself.
+/// The number of units in a block. If a query about many units cannot be decided in time, each
+/// block is tried by itself.
 const BLOCK: usize = 8;
 
-/// A weakening step that could be taken.
+/// A weakening step that can be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduction {
-    /// Drops all operations on the subject with this number.
+    /// Drops all operations on the subject with the given number.
     Subject(u64),
-    /// Drops an operation, as numbered in the original.
+    /// Drops the operation with the given number in the original history.
     Operation(OpId),
 }
 
 /// A set of operations that are kept or dropped together.
 pub(super) struct Unit {
     pub(super) step: Reduction,
-    /// The operations of the unit, as numbered in the remaining history.
+    /// The operations of the unit, with their numbers in the remaining history.
     pub(super) operations: Vec<OpId>,
-    /// The position of its last event.
+    /// The position of the unit's last event.
     pub(super) last: u32,
 }
 
 /// A way to weaken a history.
 #[derive(Clone)]
 pub(super) struct Choice {
-    /// The fate of each operation.
+    /// For each operation, whether it is kept, weakened or left out.
     pub(super) fates: Vec<Fate>,
-    /// The subjects that are left out; `None` if the choice is not about subjects.
+    /// The subjects that are left out. `None` if this choice does not depend on subjects.
     pub(super) gone: Option<HashSet<u64, hash::Builder>>,
 }
 
@@ -61,11 +66,11 @@ impl Choice {
     }
 }
 
-/// The candidates to keep or drop, and the answers so far.
+/// The candidates to keep or drop, and the answers about them so far.
 struct Question<'f, 'u> {
     none: &'f Choice,
     candidates: &'f [&'u Unit],
-    /// The answers, by the number of candidates that are kept.
+    /// For each number of kept candidates that was tried, the answer.
     answers: HashMap<usize, Answer, hash::Builder>,
 }
 
@@ -79,18 +84,19 @@ impl Question<'_, '_> {
     }
 }
 
-/// The choices that make a history small enough to be judged reliably.
+/// Determines which choices leave a history that is small enough to be judged reliably.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Small {
-    /// Keeping few units.
+    /// Choices that keep few units leave a small history.
     Units,
-    /// No choice: operations that are not kept stay in the history in a weaker form.
+    /// No choice leaves a small history, because the operations that are not kept stay in the
+    /// history in a weaker form.
     Nothing,
 }
 
 impl Shrinking<'_> {
-    /// Keeps as few units as possible. `none` is the choice that keeps none of them. The candidates are ordered by
-    /// preference: units that are better to keep come first.
+    /// Keeps as few units as possible. `none` is the choice that keeps no unit. The candidates are
+    /// ordered by preference: units that are better to keep come first.
     pub(super) fn minimize(&mut self, mut none: Choice, mut candidates: Vec<&Unit>, small: Small) {
         let mut gap = usize::MAX;
         // Invariant: the history with all candidates is rejected.
@@ -123,19 +129,21 @@ impl Shrinking<'_> {
         self.take(&none);
     }
 
-    /// Returns the time for a first attempt.
+    /// Returns the time for the first attempt at a query.
     pub(super) fn quick(&self) -> Duration {
         (self.patience / FIRST_TRY).max(Duration::from_millis(1))
     }
 
-    /// Returns the smallest number of candidates, counted from the first, with which the history is rejected, as far as
-    /// can be determined; and whether it is known that the history is not rejected with one less.
+    /// Returns the smallest number of candidates, counted from the first one, with which the
+    /// history is known to be rejected. Also returns whether the history with one candidate fewer
+    /// is known not to be rejected.
     ///
-    /// `gap` is the number of candidates that were not needed before the last needed one: if it is small, the next
-    /// needed one is near too.
+    /// `gap` is the number of unneeded candidates between the two needed candidates that were found
+    /// last. If `gap` is small, the next needed candidate is probably near, too.
     fn least(&mut self, question: &mut Question<'_, '_>, gap: usize) -> (usize, bool) {
         let mut time = self.quick();
-        // The history is rejected with `high` candidates; it is not known to be rejected with fewer than `low`.
+        // The history with `high` candidates is rejected. For fewer than `low` candidates, the
+        // history is not known to be rejected.
         let (mut low, mut high) = (0, question.candidates.len());
         if gap < NEAR {
             let mut step = 1;
@@ -171,7 +179,8 @@ impl Shrinking<'_> {
                     low = middle + 1;
                 }
             }
-            // With one less, the history is accepted or the answer is unknown; if it is unknown, allow more time.
+            // The history with one candidate fewer is accepted, or the answer is unknown. If the
+            // answer is unknown, allow more time.
             let Some(less) = high.checked_sub(1) else { return (0, true) };
             match question.answers.get(&less) {
                 Some(Answer::Accepted) => return (high, true),
@@ -189,7 +198,7 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Judges whether the history is rejected with this many of the candidates.
+    /// Judges whether the history is rejected if only the first `count` candidates are kept.
     fn ask_for(&mut self, question: &mut Question<'_, '_>, count: usize, time: Duration) -> Answer {
         if let Some(answer) = question.answers.get(&count) {
             return *answer;
@@ -199,7 +208,8 @@ impl Shrinking<'_> {
         answer
     }
 
-    /// Returns a few adjacent candidates with which the history is rejected, if such are found.
+    /// Returns a few adjacent candidates with which the history is rejected, or `None` if no such
+    /// candidates are found.
     ///
     /// If the answer for many candidates is unknown, the answer for a few of them is usually known.
     fn find_few<'u>(&mut self, question: &Question<'_, 'u>) -> Option<Vec<&'u Unit>> {

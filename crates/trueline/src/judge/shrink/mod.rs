@@ -1,49 +1,57 @@
-//! Shrinking: reduces a rejected history to the few operations that the rejection rests on.
+//! Shrinking: reduces a rejected history to the few operations that are needed for the rejection.
 //!
 //! A rejected history of thousands of operations is weakened, step by step, as long as it stays rejected. The remaining
 //! history is its [`Core`].
 //!
 //! # Which steps are sound
 //!
-//! A step from H to H' is sound if H' is linearizable whenever H is: then a rejection of H' implies one of H. Take any
-//! linearization L of H.
+//! A step from H to H' is sound if H' is linearizable whenever H is. Then a rejection of H' implies
+//! a rejection of H. Take any linearization L of H.
 //!
-//! 1. *Truncation*: keep the events up to the failing return; operations that are open there become optional, with the
-//!    results that they have. The shortest prefix of L that contains all operations that returned is a linearization of
-//!    the remaining history, because operations that were called later come after it. The [`Evidence`] states where the
-//!    shortest failing prefix ends.
-//! 2. *Leave out an observer*, an operation that with its result leaves every state unchanged ([`Spec::observes`]). L
-//!    without it is a linearization.
-//! 3. *Forget* the return and the result of any other operation. L is still a linearization. Leaving the operation out
-//!    would not be sound: without a write, a read of the written value would be rejected.
-//! 4. *Leave out all operations on one subject*, a value or a key, if no operation is about all subjects
-//!    ([`Spec::subject`]). L without these operations is legal, by the contract of `subject`. Operations whose results
-//!    are unknown may have been about the subject in L; they need not take effect, and are removed from L too.
-//!    Operations on several subjects are restricted to those that stay ([`Spec::restrict`]). Other objects are left out
-//!    by locality, and other keys by the contract of [`Spec::key`].
-//! 5. *Begin later*: if an operation X leads to the same state from wherever it is possible ([`Spec::leads_to`]),
-//!    operations that returned before X was called no longer matter. Leave them out, and make the operations that
-//!    overlap X optional, with their results. The end of L, from X on, is a linearization of the remaining history, if
-//!    X is possible at the very beginning and leads to the same state there. If that is the initial state, X can be
-//!    left out too.
+//! 1. *Truncation*: keep the events up to the failing return; operations that are open there become optional, with
+//!    their recorded results. The shortest prefix of L that contains all operations that returned is a linearization
+//!    of the remaining history, because operations that were called after the cut come after it in L. The [`Evidence`]
+//!    states where the shortest failing prefix ends.
+//! 2. *Leave out an observer*, that is, an operation that leaves every state unchanged when it has
+//!    its recorded result ([`Spec::observes`]). L without the observer is a linearization of H'.
+//! 3. *Forget* the return and the result of any other operation. L is a linearization of H', too.
+//!    Leaving the operation out would not be sound: without a write, a read of the written value
+//!    would be rejected.
+//! 4. *Leave out all operations on one subject*, a value or a key, if no operation concerns all
+//!    subjects at once ([`Spec::subject`]). L without these operations is legal, by the contract of
+//!    `subject`. Operations whose results are unknown may have been about the subject in L; they
+//!    need not take effect, and are removed from L, too. Operations on several subjects are
+//!    restricted to the subjects that stay ([`Spec::restrict`]). Other objects are left out by
+//!    locality, and other keys by the contract of [`Spec::key`].
+//! 5. *Begin later*: if an operation X leads to the same state from every state in which it is
+//!    possible ([`Spec::leads_to`]), operations that returned before X was called no longer matter.
+//!    Leave them out, and make the operations that overlap X optional, with their results. The end
+//!    of L, from X on, is a linearization of the remaining history, if X is possible at the very
+//!    beginning and leads to the same state there. If this state is the initial one, X can be left
+//!    out, too.
 //!
-//! An operation that was forgotten stays in the core as a pending one. It could be left out of a *picture* of the core,
-//! because without it there are fewer linearizations, but a rejection without it proves nothing.
+//! A forgotten operation stays in the core as a pending operation. A *picture* of the core may omit
+//! a forgotten operation. But judging the core without it would prove nothing, because leaving out
+//! a pending operation removes linearizations.
 //!
 //! # How the steps are found
 //!
-//! Rejection is monotone: if a weaker history is rejected, so is a stronger one. So units (all operations on one
-//! subject, or single operations) are ordered, the nearest to the failing return first. Doubling and binary search find
-//! the smallest number of units such that the history with only these is rejected. The last of them is needed, whatever
-//! is done with the nearer ones. It is kept, and the same is repeated with the nearer ones, until the kept ones
-//! suffice. Each kept unit is then needed, given all others: the core is 1-minimal. By monotonicity one pass is enough,
-//! and subjects that were needed before operations were forgotten are still needed afterward. Most histories that are
-//! judged on the way are small, because doubling starts with the kept ones alone.
+//! Rejection is monotone: if a history is rejected, every stronger history is rejected, too. Units
+//! (all operations on one subject, or single operations) are ordered, the nearest to the failing
+//! return first. Doubling and binary search find the smallest number k such that the history with
+//! only the first k units is rejected. Then the k-th unit is needed no matter which of the nearer
+//! units stay, so it is kept. The same search is repeated among the nearer units, until the kept
+//! units alone suffice. Each kept unit is then needed, given all other kept units: the core is
+//! 1-minimal. By monotonicity, one pass is enough, and subjects that were needed before operations
+//! were forgotten are still needed afterward. Most of the histories that are judged during the
+//! search are small, because doubling starts with the kept units alone.
 //!
-//! A unit counts as needed if [`check`] cannot decide within its share of the time, and is reported as undecided.
+//! If [`check`] cannot decide within its share of the time whether a unit is needed, the unit
+//! counts as needed, and is reported as undecided.
 //!
 //! # Complexity
-//! O(c log n) judgments for a core of c operations in n; each has a limited time.
+//! O(c log n) judgments for a core of c operations and a history of n operations; each judgment has
+//! a limited time.
 
 mod calls;
 mod minimize;
@@ -102,26 +110,28 @@ impl Limits {
         self
     }
 
-    /// Limits the time for each history that is judged on the way. Defaults to a twelfth of the total time.
+    /// Limits the time for judging each of the weaker histories. Defaults to a twelfth of the total
+    /// time.
     #[must_use]
     pub fn time_per_call(mut self, time: Duration) -> Self {
         self.time_per_call = Some(time);
         self
     }
 
-    /// Limits the bytes of tables and states. Defaults to 1 GiB.
+    /// Limits the size of tables and states, in bytes. Defaults to 1 GiB.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
     }
 
-    /// Returns the token that ends the work when it is canceled.
+    /// Returns the token that stops shrinking when it is canceled.
     pub(in crate::judge) fn token(&self) -> &CancelToken {
         &self.cancel
     }
 
-    /// Stops when `token` is canceled; steps that were not tried by then count as undecided.
+    /// Stops shrinking when `token` is canceled. Steps that have not been tried by then count as
+    /// undecided.
     #[must_use]
     pub fn cancelled_by(mut self, token: CancelToken) -> Self {
         self.cancel = token;
@@ -129,7 +139,8 @@ impl Limits {
     }
 }
 
-/// Judges a history and shrinks it. Returns `None` if it is not rejected within the limits.
+/// Judges a history and shrinks it. Returns `None` if the history is not rejected within the
+/// limits.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -164,7 +175,7 @@ pub fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, limits: &Limit
     Some(core(spec, history, evidence, &left))
 }
 
-/// Shrinks a history that was rejected with this evidence.
+/// Shrinks a history that was rejected with the given evidence.
 ///
 /// ```
 /// use trueline::history::History;
@@ -177,7 +188,7 @@ pub fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, limits: &Limit
 /// builder.ret(0, RegisterRet::Done)?;
 /// builder.call(0, RegisterOp::Write(2))?;
 /// builder.call(1, RegisterOp::Read)?;
-/// builder.ret(1, RegisterRet::Value(0))?; // what was there before the first write
+/// builder.ret(1, RegisterRet::Value(0))?; // the value before the first write
 /// builder.ret(0, RegisterRet::Done)?;
 /// let (spec, history) = (Register::new(0), builder.finish());
 /// let judgment = check(&spec, &history, &Config::new());
@@ -190,7 +201,7 @@ pub fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, limits: &Limit
 /// ```
 ///
 /// # Panics
-/// Panics if the evidence is not of this history.
+/// Panics if the evidence belongs to another history.
 pub fn core<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
@@ -236,7 +247,7 @@ pub fn core<S: Spec + ?Sized>(
     }
 }
 
-/// The parts of a core other than its history.
+/// All parts of a core except its history.
 struct Shrunk {
     calls: Vec<OpId>,
     begins_behind: Option<OpId>,
@@ -249,21 +260,25 @@ struct Shrunk {
 struct Shrinking<'a> {
     oracle: Oracle,
     original: &'a dyn Case,
-    /// The remaining history, which is rejected.
+    /// The remaining history, which is rejected, and ways to weaken it.
     histories: &'a mut dyn Weaken,
-    /// The operation that was refused, as numbered in `original`.
+    /// The operation that was refused, by its number in `original`.
     refused: OpId,
-    /// The position of its return.
+    /// The position of the return of the refused operation.
     event: u32,
-    /// The subjects of the results that the refused operation could have returned; they are tried first.
+    /// The subjects of the results that the refused operation could have returned. The search for
+    /// needed subjects starts with them.
     suspects: Vec<Subject>,
-    /// The operation after which the history begins.
+    /// The operation after which the remaining history begins. `None` if the beginning of the
+    /// history was not cut off.
     begins_behind: Option<OpId>,
-    /// The kind of its beginning; `None` if it begins at its original beginning, or was cut several times.
+    /// Whether the remaining history begins with the operation in `begins_behind` or without it.
+    /// `None` if the beginning was never cut off, or was cut off more than once.
     beginning: Option<Beginning>,
     /// The steps that were not taken because it is not known whether the history would stay rejected.
     undecided: Vec<Reduction>,
-    /// The time for a single query; it is reduced when long queries do not succeed.
+    /// The maximum time for judging one weaker history. It is halved, down to a minimum, whenever
+    /// it was not enough to find out whether a unit is needed.
     patience: Duration,
 }
 
@@ -271,12 +286,14 @@ struct Shrinking<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tried {
     Yes,
-    /// No, because some operation is about all subjects, and is needed so far.
+    /// Leaving out subjects was not tried, because an operation that concerns all subjects at once
+    /// is still needed.
     Blocked,
 }
 
 impl<'a> Shrinking<'a> {
-    /// Starts with the shortest failing prefix of the object that the evidence is about.
+    /// Starts with the shortest failing prefix, restricted to the object that the evidence is
+    /// about.
     fn new(
         original: &'a dyn Case,
         histories: &'a mut dyn Weaken,
@@ -311,7 +328,8 @@ impl<'a> Shrinking<'a> {
         }
         self.forget_operations();
         if tried == Tried::Blocked && self.find_subjects().is_some_and(|found| found.whole.is_empty()) {
-            // The operations that were about all subjects are forgotten or left out.
+            // Subjects can be left out now, because each operation that concerned all subjects at
+            // once has been forgotten or left out.
             self.leave_out_subjects();
             if self.begin_later() {
                 self.leave_out_subjects();
@@ -326,7 +344,8 @@ impl<'a> Shrinking<'a> {
         Shrunk { calls, confirmed, undecided, begins_behind: self.begins_behind, oracle_calls: self.oracle.calls }
     }
 
-    /// Weakens the history; the caller knows that it stays rejected.
+    /// Replaces the remaining history by a weaker one. The caller must know that the weaker history
+    /// is rejected.
     fn take(&mut self, choice: &Choice) {
         self.histories.take(choice);
     }
@@ -346,7 +365,7 @@ impl<'a> Shrinking<'a> {
         Choice { fates: vec![Fate::Keep; self.histories.ids().len()], gone: None }
     }
 
-    /// Returns the remaining history, without its types.
+    /// Returns the remaining history. Its types are erased.
     fn left(&self) -> &dyn Case {
         self.histories.left()
     }
@@ -356,23 +375,24 @@ impl<'a> Shrinking<'a> {
         self.left().frame().operations()
     }
 
-    /// Returns the number in the original of a remaining operation.
+    /// Returns the number that a remaining operation has in the original.
     fn id(&self, op: OpId) -> OpId {
         self.histories.ids()[op.index()]
     }
 
-    /// Returns the refused operation, as numbered in the remaining history.
+    /// Returns the refused operation, by its number in the remaining history.
     fn refused(&self) -> OpId {
         self.number(self.refused).expect("the refused operation is never left out")
     }
 
-    /// Returns the current number of an operation of the original, if it remains.
+    /// Returns the number that an operation of the original has in the remaining history, or `None`
+    /// if it does not remain.
     fn number(&self, id: OpId) -> Option<OpId> {
         let index = self.histories.ids().binary_search(&id).ok()?;
         Some(OpId(u32::try_from(index).expect("operations are numbered with 32 bits")))
     }
 
-    /// Returns whether any remaining operation has lost some of its arguments or its result.
+    /// Returns whether some remaining operation has lost a part of its arguments or of its result.
     fn is_in_part(&self) -> bool {
         self.operations().any(|op| self.histories.is_in_part(op))
     }
@@ -381,14 +401,14 @@ impl<'a> Shrinking<'a> {
         self.left().observes(op)
     }
 
-    /// Returns the position of an operation's last event.
+    /// Returns the position of the last event of an operation.
     fn last_event(&self, op: OpId) -> u32 {
         let frame = self.left().frame();
         frame.ret(op).unwrap_or(frame.call(op))
     }
 
-    /// Leaves out all other keys if the evidence is about one: otherwise a failure there might hide that the refused
-    /// operation is needed.
+    /// If the refused operation has a key, leaves out the operations on all other keys. If they
+    /// stayed, the history might fail on another key even without the refused operation.
     fn leave_out_other_keys(&mut self) {
         let Some(keys) = self.left().keys() else { return };
         let own = keys.of[self.refused().index()];
@@ -408,8 +428,8 @@ impl<'a> Shrinking<'a> {
         }
     }
 
-    /// Returns the operations by subject, or `None` if the refused operation, or one that is not an observer, is about
-    /// all subjects.
+    /// Groups the operations by subject. Returns `None` if an operation that concerns all subjects
+    /// at once is the refused operation or is not an observer.
     fn find_subjects(&self) -> Option<Subjects> {
         let refused = self.refused();
         let mut found =
@@ -440,15 +460,16 @@ impl<'a> Shrinking<'a> {
         Some(found)
     }
 
-    /// Leaves out as many subjects as possible, and as many observers as possible that do not belong to one subject.
+    /// Leaves out as many subjects as possible. Also leaves out as many as possible of the
+    /// observers that do not belong to a single subject.
     fn leave_out_subjects(&mut self) -> Tried {
         self.undecided.retain(|step| matches!(step, Reduction::Operation(_)));
         let Some(found) = self.find_subjects() else { return Tried::Blocked };
         if !self.speaks_of_subjects_only(&found.whole) {
             return Tried::Blocked;
         }
-        // Find the subjects again: operations may have been removed or weakened, even if none was about all subjects,
-        // and a weakened operation may have become an observer.
+        // Find the subjects again: operations may have been removed or weakened, and a weakened
+        // operation may have become an observer.
         let Some(Subjects { units, numbers, needed, .. }) = self.find_subjects() else { return Tried::Blocked };
         let mut suspected = vec![false; units.len()];
         for suspect in &self.suspects {
@@ -473,8 +494,9 @@ impl<'a> Shrinking<'a> {
         Tried::Yes
     }
 
-    /// Removes operations, and parts of operations, that are about all subjects at once, if the history stays rejected.
-    /// Returns whether none is left.
+    /// Removes the operations in `whole`, which concern all subjects at once, and those parts of
+    /// other operations that concern all subjects at once. Removes them only if the history stays
+    /// rejected. Returns `true` if no such operation or part remains.
     fn speaks_of_subjects_only(&mut self, whole: &[OpId]) -> bool {
         if whole.is_empty() && !self.operations().any(|op| self.histories.says_less(op)) {
             return true;
@@ -490,11 +512,11 @@ impl<'a> Shrinking<'a> {
         rejected
     }
 
-    /// Makes the history begin after the latest operation for which it stays rejected. Returns whether this changed
-    /// anything.
+    /// Finds the latest operation such that the history is still rejected if it begins after this
+    /// operation, and makes the history begin there. Returns whether the history changed.
     fn begin_later(&mut self) -> bool {
         let beginnings = self.find_beginnings();
-        // The latest operations are tried first.
+        // `beginnings` starts with the latest operation, so it is tried first.
         let (mut low, mut high) = (0, beginnings.len());
         let quick = self.quick();
         let mut next = 0;
@@ -520,7 +542,7 @@ impl<'a> Shrinking<'a> {
         let choice = self.begun(beginnings[high]);
         let goes = |op: OpId| choice.fates[op.index()] == Fate::LeaveOut && !self.is_observer(op);
         if !self.operations().any(goes) {
-            // Observers can be left out without changing the beginning.
+            // Only observers would be left out. This is possible without changing the beginning.
             return false;
         }
         self.beginning = self.begins_behind.is_none().then_some(beginnings[high].1);
@@ -529,7 +551,8 @@ impl<'a> Shrinking<'a> {
         true
     }
 
-    /// Returns the operations after which the history may begin, the latest first.
+    /// Returns the operations after which the shortened history may begin, starting with the latest
+    /// one.
     fn find_beginnings(&self) -> Vec<(OpId, Beginning)> {
         let (left, frame) = (self.left(), self.left().frame());
         let end = frame.call(self.refused());
@@ -547,7 +570,7 @@ impl<'a> Shrinking<'a> {
         found.into_iter().map(|(_, beginning)| beginning).collect()
     }
 
-    /// Returns the choice to begin there.
+    /// Returns the choice that makes the history begin after `first`.
     fn begun(&self, (first, beginning): (OpId, Beginning)) -> Choice {
         let frame = self.left().frame();
         let (call, ret) = (frame.call(first), frame.ret(first).expect("the first operation has returned"));
@@ -565,11 +588,13 @@ impl<'a> Shrinking<'a> {
         Choice { fates: frame.operations().map(fate).collect(), gone: None }
     }
 
-    /// Forgets as many operations as possible; observers are left out instead.
+    /// Forgets the returns and results of as many operations as possible, so that these operations
+    /// are pending. Observers are left out instead.
     ///
-    /// The operation with which the history begins is not changed. Earlier calls do not matter only because it took
-    /// effect before all operations that were called after its return, and an explanation that begins with it must not
-    /// place it later.
+    /// If the history was cut so that it begins after a certain operation, the return of that
+    /// operation is not forgotten. Earlier calls can be ignored only because this operation took
+    /// effect before all operations that were called after its return. If its return were
+    /// forgotten, a linearization could place it later.
     fn forget_operations(&mut self) {
         self.undecided.retain(|step| matches!(step, Reduction::Subject(_)));
         let refused = self.refused();
@@ -593,12 +618,13 @@ impl<'a> Shrinking<'a> {
         self.minimize(none, order, Small::Nothing);
     }
 
-    /// Returns the fate of an operation that is not kept.
+    /// Returns the fate of an operation that is not kept: it is left out if it is an observer, and
+    /// forgotten otherwise.
     fn dropped(&self, id: OpId) -> Fate {
         if self.is_observer(id) { Fate::LeaveOut } else { Fate::Forget }
     }
 
-    /// Returns the undecided steps in their public form.
+    /// Returns the undecided steps as values of the public type [`Weakening`].
     fn weakenings(&self) -> Vec<Weakening> {
         let mut about: HashMap<u64, Vec<OpId>, hash::Builder> = HashMap::default();
         for id in self.operations() {
@@ -614,7 +640,8 @@ impl<'a> Shrinking<'a> {
         self.undecided.iter().map(weakening).collect()
     }
 
-    /// Tries undecided steps once more, because the history is smaller now.
+    /// Tries the undecided steps once more, because the history has become smaller since they were
+    /// first tried.
     fn reconsider(&mut self) {
         for step in std::mem::take(&mut self.undecided) {
             if self.oracle.is_out_of_time() {
@@ -651,16 +678,17 @@ impl<'a> Shrinking<'a> {
 /// The operations of a history, by subject.
 struct Subjects {
     units: Vec<Unit>,
-    /// The index of the unit of each subject, by the subject's number.
+    /// Maps the number of each subject to the index of its unit.
     numbers: HashMap<u64, usize, hash::Builder>,
-    /// The unit of the refused operation.
+    /// The index of the unit that contains the refused operation.
     needed: usize,
-    /// Observers that are about all subjects: they must be left out before any subject can be.
+    /// The observers that concern all subjects at once. They must be left out before any subject
+    /// can be left out.
     whole: Vec<OpId>,
 }
 
-/// Returns the fate of an operation that no longer needs to have taken effect.
+/// Returns the fate of an operation that need not have taken effect.
 fn optional(case: &dyn Case, op: OpId) -> Fate {
-    // It cannot be observed whether an observer took effect.
+    // An observer can be left out, because no operation can observe whether it took effect.
     if case.observes(op) { Fate::LeaveOut } else { Fate::Optional }
 }

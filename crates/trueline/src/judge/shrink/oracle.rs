@@ -7,7 +7,7 @@ use crate::judge::erased::Case;
 use crate::judge::{Budget, CancelToken, Config, check_case};
 use crate::verdict::Verdict;
 
-/// The answer of the oracle about a history.
+/// The oracle's answer about a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Rejected,
@@ -22,11 +22,11 @@ const IMPATIENT: Duration = Duration::from_secs(1);
 pub(super) struct Oracle {
     /// The time at which to stop judging weaker histories.
     deadline: Option<Instant>,
-    /// A token that can stop this earlier.
+    /// A token that can stop the judging before the deadline.
     cancel: CancelToken,
-    /// The time that is reserved after the deadline to build the core and to judge it.
+    /// The time that is reserved after the deadline, to build the core and to judge it.
     last: Duration,
-    /// The maximum time for one query.
+    /// The maximum time for judging one history.
     pub(super) most_time: Duration,
     memory: u64,
     pub(super) calls: u32,
@@ -46,15 +46,16 @@ impl Oracle {
         }
     }
 
-    /// Judges `history` within this time.
+    /// Judges `history` for at most `time`, and not beyond the deadline.
     pub(super) fn ask(&mut self, history: &dyn Case, time: Duration) -> Answer {
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         self.judge(history, left.map_or(time, |left| left.min(time)), self.cancel.clone())
     }
 
-    /// Returns whether `history` is rejected, judging it in the time that is reserved after all queries.
+    /// Judges `history` in the time that is reserved after the deadline, and returns whether it is
+    /// rejected.
     pub(super) fn confirms(&mut self, history: &dyn Case) -> bool {
-        // Use half of that time, because a judgment may take a little longer than it should.
+        // Use only half of the reserved time, because a judgment may exceed its time limit a little.
         let mut time = self.last / 2;
         if self.cancel.is_cancelled() {
             time = time.min(IMPATIENT);

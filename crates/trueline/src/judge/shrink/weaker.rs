@@ -1,4 +1,5 @@
-//! The typed part of shrinking: histories that become weaker, with their types erased.
+//! The part of shrinking that depends on the types of operations and results. The trait [`Weaken`]
+//! hides these types from the other parts.
 
 use std::borrow::Cow;
 
@@ -7,44 +8,48 @@ use crate::history::{Fate, History, OpId, Outcome};
 use crate::judge::erased::{Case, Typed};
 use crate::spec::{Spec, Subject};
 
-/// A history that is being shrunk to a core, and a weaker one that is being judged.
+/// A history that is being shrunk to a core, and the last weaker history that was judged.
 pub(super) trait Weaken {
     /// Returns the remaining history.
     fn left(&self) -> &dyn Case;
-    /// Returns, for each remaining operation, its number in the original.
+    /// For each remaining operation, returns its number in the original history.
     fn ids(&self) -> &[OpId];
-    /// Returns the remaining history with this choice made, to be judged.
+    /// Weakens a copy of the remaining history as this choice specifies, and returns the copy to be
+    /// judged.
     fn weaker(&mut self, choice: &Choice) -> &dyn Case;
-    /// Returns the original after these fates, with some of the operations that stay left out, to be judged.
+    /// Returns a copy of the original history, to be judged, in which each operation is kept,
+    /// weakened or left out as `fates` specifies. For each operation that stays, `left_out` is
+    /// `true` if a linearization is allowed to omit the operation.
     fn leaving_out(&mut self, fates: &[Fate], left_out: Vec<bool>) -> &dyn Case;
-    /// Returns whether a remaining operation has lost some of its arguments or its result.
+    /// Returns whether a remaining operation has lost a part of its arguments or of its result.
     fn is_in_part(&self, op: OpId) -> bool;
-    /// Records that the history that was judged last is rejected.
+    /// Records that the last judged history was rejected.
     fn note_rejected(&mut self);
-    /// Returns whether the remaining history is the one that was recorded last.
+    /// Returns whether the remaining history is the one that was last recorded as rejected.
     fn is_noted(&self) -> bool;
-    /// Weakens the remaining history.
+    /// Weakens the remaining history as this choice specifies.
     fn take(&mut self, choice: &Choice);
     /// Returns the subject of a remaining operation ([`Spec::subject`]).
     fn subject(&self, op: OpId) -> Subject;
-    /// Returns whether restricting an operation to subjects weakens it even if no subject is left out
-    /// ([`Spec::restrict`]).
+    /// Returns whether [`Spec::restrict`] weakens this operation even if no subject is removed.
     fn says_less(&self, op: OpId) -> bool;
-    /// Returns how the remaining history may begin after this operation ([`Spec::leads_to`]), or `None` if it may not.
+    /// Returns how the remaining history can begin if the operations before this one are left out
+    /// ([`Spec::leads_to`]), or `None` if leaving them out would not be sound.
     fn beginning(&self, op: OpId) -> Option<Beginning>;
 }
 
-/// The beginning of a history after an operation that always leads to the same state.
+/// The possible beginnings of a history from which all operations before a certain operation were
+/// left out. That operation always leads to the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// The history begins with the operation, which is possible in the initial state and leads to the same state from
-    /// there.
+    /// The history begins with this operation. The operation is possible in the initial state, and
+    /// leads to the same state as in the whole history.
     With,
-    /// The history begins without the operation, because the state after it is the initial one.
+    /// The operation is left out, too, because the state after it is the initial state.
     Without,
 }
 
-/// The histories of a specification.
+/// The histories that are weakened and judged, with the types of a specification.
 pub(super) struct Histories<'a, S: Spec + ?Sized> {
     spec: &'a S,
     original: &'a History<S::Op, S::Ret>,
@@ -60,12 +65,14 @@ impl<'a, S: Spec + ?Sized> Histories<'a, S> {
         Self { spec, original, ids: left.frame().operations().collect(), left, asked: None, rejected: None }
     }
 
-    /// Returns the remaining history, and the numbers of its operations in the original.
+    /// Returns the remaining history, and the number that each of its operations has in the
+    /// original history.
     pub(super) fn into_left(self) -> (History<S::Op, S::Ret>, Vec<OpId>) {
         (self.left.history.into_owned(), self.ids)
     }
 
-    /// Returns the remaining history with this choice made, and the numbers of its operations in the original.
+    /// Returns a copy of the remaining history that is weakened as this choice specifies. Also
+    /// returns the number that each operation of the copy has in the original history.
     fn weaken(&self, Choice { fates, gone }: &Choice) -> (Typed<'a, S>, Vec<OpId>) {
         let history = &self.left.history;
         let Some(gone) = gone else {
@@ -80,7 +87,8 @@ impl<'a, S: Spec + ?Sized> Histories<'a, S> {
                 continue;
             }
             match self.spec.restrict(&operation.op, operation.outcome.result(), &is_gone) {
-                // The rest of the operation may be an observer, which does not matter if it never returned.
+                // The restricted operation may be an observer. An observer that never returned can
+                // be left out.
                 Some((op, result))
                     if operation.return_position().is_some() || !self.spec.observes(&op, result.as_ref()) =>
                 {

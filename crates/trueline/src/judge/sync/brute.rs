@@ -1,8 +1,10 @@
-//! Synchronization linearization by its definition: the oracle that the other checkers are compared with.
+//! Finds synchronization linearizations directly by their definition. This checker is the oracle
+//! that the other checkers are compared with.
 //!
-//! Lawrence & Lowe, definitions 1 to 4: some synchronizations, in an order that keeps the order of executions that do
-//! not overlap, contain every execution that returned and some of the others, and have the results that were returned.
-//! So every set of remaining executions is tried as the next synchronization.
+//! Lawrence & Lowe, definitions 1 to 4: a synchronization linearization is a sequence of synchronizations that keeps
+//! the order of executions that do not overlap, contains every execution that returned and possibly some of the others,
+//! and yields the results that were returned. So every set of remaining executions is tried as the next
+//! synchronization.
 //!
 //! # Complexity
 //! O(2^n n!) steps of the specification.
@@ -12,8 +14,8 @@ use crate::history::{EventKind, OpId};
 use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronizations};
 
-/// Returns a synchronization linearization, if there is one; if executions are `left_over`, one that no synchronization
-/// of them extends.
+/// Returns a synchronization linearization, or `None` if none exists. If `left_over` is given, the
+/// linearization must be maximal: no synchronization of the executions in `left_over` extends it.
 pub(super) fn search(
     task: &SyncTask<'_>,
     left_over: Option<&[OpId]>,
@@ -56,7 +58,7 @@ fn extend(
     Ok(false)
 }
 
-/// Returns whether no synchronization of the remaining executions is possible.
+/// Returns whether no synchronization of the executions in `left_over` is possible.
 fn is_maximal(
     task: &SyncTask<'_>,
     state: &u32,
@@ -76,13 +78,13 @@ fn precedes(task: &SyncTask<'_>, first: OpId, second: OpId) -> bool {
     task.has_returned(first) && task.return_position(first) < task.history[second].call_position()
 }
 
-/// The maximum number of executions, because all sets of them are tried.
+/// The maximum number of executions that overlap. It is limited because every set of them is tried.
 const MOST: usize = 31;
 
-/// Returns all nonempty sets.
+/// Returns all nonempty sets of these executions.
 fn subsets(ops: &[OpId]) -> Result<impl Iterator<Item = Vec<OpId>>, LimitKind> {
     if ops.len() > MOST {
-        return Err(LimitKind::Refused("too many executions overlap to try all sets of them"));
+        return Err(LimitKind::Refused("too many executions overlap, so not all sets of them can be tried"));
     }
     Ok((1_u32..1 << ops.len())
         .map(|bits| ops.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, op)| *op).collect()))

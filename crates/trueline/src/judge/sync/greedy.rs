@@ -1,18 +1,19 @@
-//! Pairs of executions, without a state, whose partners are interchangeable.
+//! A greedy algorithm for stateless objects whose executions synchronize in pairs, if the partners
+//! of each execution are interchangeable.
 //!
-//! The executions are processed in the order of their returns. An execution that returns without a partner takes, of
-//! the open executions that fit, the one that returns first; those that never return come last, and among these, those
-//! without a known result come last.
+//! The executions are processed in the order of their returns. If an execution returns and has no partner yet, its
+//! partner is, among the open executions that fit, the one that returns first. Executions that never return are chosen
+//! only if no other execution fits; among these, executions without a known result come last.
 //!
 //! *Why this is exact.* Take a matching that covers all executions that returned and agrees with the choices so far.
-//! Let x return next, and let y be the choice and z the partner of x in the matching. Both y and z are open at x's
-//! return. If y has no partner in the matching, x may take y instead of z. If y's partner in the matching is a, then a
-//! overlaps z: a was called before y returned, and y does not return after z; and z was called before x returned, which
-//! is before a returns. And a fits z, because the partners of x are interchangeable ([`SyncSpec::is_interchangeable`]).
-//! So x with y and a with z cover the same executions. ∎
+//! Let x return next, let y be the partner that the algorithm chooses for x, and let z be the partner of x in the
+//! matching. Both y and z are open at x's return. If y has no partner in the matching, x may take y instead of z. If
+//! y's partner in the matching is a, then a overlaps z: a was called before y returned, and y does not return after z;
+//! and z was called before x returned, which is before a returns. And a fits z, because the partners of x are
+//! interchangeable ([`SyncSpec::is_interchangeable`]). So x with y and a with z cover the same executions. ∎
 //!
-//! An execution that may have returned alone but might also have had a partner cannot be handled by this algorithm,
-//! because the partner may need it. If this happens, the history is refused.
+//! If an execution may have returned alone but may also have had a partner, this algorithm cannot decide, because the
+//! partner may need the execution. Such a history is refused.
 //!
 //! # Complexity
 //! O(n k) for n executions of which k are open at once.
@@ -26,8 +27,8 @@ use crate::verdict::{LimitKind, Synchronizations};
 /// The reason for refusing a history.
 pub(super) const REFUSED: &str = "the algorithm supports only stateless pairs whose partners are interchangeable";
 
-/// Returns a synchronization linearization, if there is one; otherwise the position of the first return that gets no
-/// partner. The object must be stateless.
+/// Returns a synchronization linearization or, if none exists, the position of the first return
+/// whose execution gets no partner. The object must be stateless.
 pub(super) fn search(task: &SyncTask<'_>, meter: &mut Meter) -> Result<Result<Synchronizations, u32>, LimitKind> {
     let mut scan = Scan::start(task)?;
     Ok(match scan.go(task, task.events(), meter)? {
@@ -36,7 +37,7 @@ pub(super) fn search(task: &SyncTask<'_>, meter: &mut Meter) -> Result<Result<Sy
     })
 }
 
-/// The progress of the algorithm.
+/// The state of the algorithm after some events.
 #[derive(Clone)]
 struct Scan {
     /// Executions that were called, have not returned, and have no partner.
@@ -53,7 +54,8 @@ impl Scan {
         Ok(Self { open: Vec::new(), pairs: Vec::new(), has_partner: vec![false; task.history.len()] })
     }
 
-    /// Processes these events. Returns as an error the position of a return that gets no partner.
+    /// Processes these events. If a returning execution gets no partner, the inner result is an
+    /// error with the position of that return.
     fn go(
         &mut self,
         task: &SyncTask<'_>,
@@ -96,11 +98,12 @@ impl Scan {
     }
 }
 
-/// The algorithm for prefixes of a part that differ only near the end.
+/// The greedy algorithm, prepared to judge many prefixes of a part that differ only near the end.
 ///
-/// A prefix differs from the whole part only in the executions that are open at the cut and return after it. So the
-/// choices are the same up to the first call of such an execution. To try many results at one place, the events before
-/// that call are processed only once.
+/// A prefix differs from the whole part only in the executions that are open at the cut and return
+/// after the cut. So the algorithm makes the same choices for all prefixes until the first of these
+/// executions is called. The events before that call are processed only once, even if many possible
+/// results of one return are tried.
 pub(super) struct Nearby {
     scan: Scan,
     /// The index in the part of the first event that has not been processed.
@@ -108,7 +111,9 @@ pub(super) struct Nearby {
 }
 
 impl Nearby {
-    /// Runs the algorithm on the whole part, as far as cuts at `place` and later do not differ from it.
+    /// Runs the algorithm on the whole part, but stops before the call of the first execution that
+    /// returns at `place` or later. If the part is cut at `place` or later, the events of such an
+    /// execution may differ.
     pub(super) fn new(task: &SyncTask<'_>, place: u32, meter: &mut Meter) -> Result<Self, LimitKind> {
         let differs = |event: &Event| {
             let operation = &task.history[event.op()];
@@ -118,20 +123,21 @@ impl Nearby {
         let mut scan = Scan::start(task)?;
         let until = task.position(task.events.get(first)).min(task.until);
         let before = Cut { until, ..task.cut };
-        // Events before `before.until` are processed with the results that are known later.
+        // Process only the events before `until`, but use the results of the whole part: an
+        // execution that is called before `until` and returns later has its result, too.
         let gone = scan.go(task, before.events(), meter)?;
-        debug_assert_eq!(gone, Ok(()), "the scan has already processed these events");
+        debug_assert_eq!(gone, Ok(()), "the scan of the whole part got past these events");
         scan.pairs.clear();
         Ok(Self { scan, first })
     }
 
-    /// Returns whether a part that is cut off can be explained.
+    /// Returns whether the part has a synchronization linearization up to the cut of `task`.
     pub(super) fn explains(&self, task: &SyncTask<'_>, meter: &mut Meter) -> Result<bool, LimitKind> {
         let mut scan = self.scan.clone();
         let is_explained = scan.go(task, task.events_from(self.first), meter)?.is_ok();
         if is_explained {
             let fits = |group: &Vec<OpId>| task.synchronize(&task.spec.initial(), group).next().is_some();
-            assert!(scan.pairs.iter().all(fits), "a synchronization linearization cannot be replayed");
+            assert!(scan.pairs.iter().all(fits), "a synchronization linearization that was found cannot be replayed");
         }
         Ok(is_explained)
     }
@@ -142,12 +148,12 @@ pub(super) fn pair(task: &SyncTask<'_>, one: OpId, other: OpId) -> [OpId; 2] {
     if task.rank(one) <= task.rank(other) { [one, other] } else { [other, one] }
 }
 
-/// Returns whether two executions may synchronize with the results that they have.
+/// Returns whether two executions can synchronize and return their recorded results.
 pub(super) fn fits(task: &SyncTask<'_>, state: &u32, one: OpId, other: OpId) -> bool {
     task.synchronize(state, &pair(task, one, other)).next().is_some()
 }
 
-/// Returns whether an execution may have had its result without a partner.
+/// Returns whether an execution can return its recorded result without a partner.
 pub(super) fn is_alone(task: &SyncTask<'_>, state: &u32, op: OpId) -> bool {
     task.synchronize(state, &[op]).next().is_some()
 }

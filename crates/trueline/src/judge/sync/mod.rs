@@ -1,13 +1,16 @@
 //! Judges objects whose operations synchronize: synchronization linearization, and progress.
 //!
-//! Lawrence & Lowe, *Synchronisation: Specification and Testing*. [`check`] judges the executions that returned
-//! (section 2), and [`progress`] judges whether executions that are stuck at the end should have returned (section 3).
-//! Several objects are judged one by one, which is sound (proposition 6 and lemma 10).
+//! The algorithms are based on Lawrence & Lowe, *Synchronisation: Specification and Testing*, which
+//! calls each operation of a history an *execution*. [`check`] judges the executions that returned
+//! (section 2), and [`progress`] judges whether executions that are stuck at the end should have
+//! returned (section 3). If a history has several objects, they are judged one by one, which is
+//! sound (proposition 6 and lemma 10). In the table, *stateless pairs* means that the object has no
+//! state, and its executions synchronize in pairs.
 //!
 //! | algorithm | for | complexity |
 //! |---|---|---|
-//! | [greedy](SyncAlgorithm::Greedy) | pairs without a state, with interchangeable partners | O(n k), k open at once |
-//! | [matching](SyncAlgorithm::Matching) | pairs without a state | polynomial |
+//! | [greedy](SyncAlgorithm::Greedy) | stateless pairs with interchangeable partners | O(n k), k open at once |
+//! | [matching](SyncAlgorithm::Matching) | stateless pairs | polynomial |
 //! | [search](SyncAlgorithm::Search) | all | exponential |
 //! | [two steps](TwoStep) | all, by a checker for linearizability | exponential, and usually slower |
 //! | [brute force](SyncAlgorithm::Brute) | all, by the definition | for tests |
@@ -49,24 +52,27 @@ use task::SyncTask;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SyncAlgorithm {
-    /// The greedy algorithm or a matching if executions synchronize in pairs without a state; otherwise search.
+    /// Selects search unless the object is stateless and its executions synchronize in pairs. In
+    /// that case, selects the greedy algorithm or the matching algorithm.
     #[default]
     Auto,
-    /// The greedy algorithm, for pairs without a state whose partners are interchangeable.
+    /// The greedy algorithm, for stateless objects whose executions synchronize in pairs with
+    /// interchangeable partners.
     Greedy,
-    /// A matching, for pairs without a state.
+    /// The matching algorithm, for stateless objects whose executions synchronize in pairs.
     Matching,
     /// Search, for all specifications.
     Search(Discipline),
-    /// The definition, by trying all possibilities.
+    /// Tries all possibilities that the definition allows.
     Brute,
 }
 
 /// Judges whether a history is synchronization-linearizable.
 ///
-/// An accepted history comes with a synchronization linearization that has been replayed. The place of a rejection is
-/// exact, whichever algorithm found it: up to the event before, the history is synchronization-linearizable; up to that
-/// return it is not, whatever the executions that are open then may still return.
+/// An accepted history comes with a synchronization linearization that has been replayed. A
+/// rejection names the first failing return, which does not depend on the algorithm. Up to the
+/// event before this return, the history is synchronization-linearizable. Up to and including this
+/// return, it is not, whatever the open executions may still return.
 ///
 /// ```
 /// use trueline::history::History;
@@ -113,16 +119,18 @@ fn check_numbered(
     groups::judgment(history, verdict, &judge.meter, judge.states, started)
 }
 
-/// Judges whether a history is synchronization-linearizable, by the algorithm of a [`Config`]: `auto` and `brute`
-/// select the [`SyncAlgorithm`] of that name; any other algorithm judges a history with [two steps](TwoStep) for each
-/// execution.
+/// Judges whether a history is synchronization-linearizable, by the algorithm of a [`Config`].
+/// `auto` and `brute` select the [`SyncAlgorithm`] of that name. Any other algorithm is one for
+/// linearizability, and judges the history in which each execution takes [two steps](TwoStep).
 #[doc(hidden)]
 pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgment<S::Ret> {
     let (mut judgment, choice) = match &config.algorithm {
         Algorithm::Auto => {
             let choice = match (is_binary(spec), spec.is_stateless()) {
                 (true, _) => "stateless pairs: the greedy algorithm, or a matching",
-                (false, true) => "stateless just-in-time search: only synchronizations with the returning execution",
+                (false, true) => {
+                    "stateless just-in-time search: tries only synchronizations of the execution that returns"
+                }
                 (false, false) => "just-in-time search",
             };
             (check(spec, history, SyncAlgorithm::Auto, &config.budget), Some(choice))
@@ -140,8 +148,8 @@ pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &C
 
 /// Judges whether executions that are stuck at the end of a history should have returned.
 ///
-/// They should have if every maximal synchronization linearization contains one of them (definitions 7 to 9). The
-/// caller must know that no more executions will return.
+/// Stuck executions should have returned if every maximal synchronization linearization contains
+/// one of them (definitions 7 to 9). The caller must know that no more executions will return.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -187,13 +195,14 @@ fn progress_numbered(
     groups::progress(history, &mut SyncJudge { spec, algorithm, meter, states: 0, nearby: None })
 }
 
-/// Returns whether at most two executions synchronize, without a state.
+/// Returns whether the object is stateless, and at most two executions synchronize at a time.
 fn is_binary<S: SyncSpec + ?Sized>(spec: &S) -> bool {
     spec.is_stateless() && spec.arities(&spec.initial()).iter().all(|arity| *arity <= 2)
 }
 
-/// Sorts synchronizations without a state in an order in which they may have happened: each directly after its last
-/// call.
+/// Sorts the synchronizations of a stateless object by the last call in each. This order is
+/// possible, because each synchronization can happen directly after the last call of its
+/// executions.
 fn in_order(task: &SyncTask<'_>, mut groups: Synchronizations) -> Synchronizations {
     groups.sort_by_key(|group| group.iter().map(|op| task.history[*op].call_position()).max());
     groups
@@ -204,12 +213,14 @@ struct SyncJudge<'s> {
     algorithm: SyncAlgorithm,
     meter: Meter,
     states: u64,
-    /// The greedy algorithm, prepared to judge cuts after the place where it failed.
+    /// The greedy algorithm, prepared to judge prefixes of the part that end near the place where
+    /// the algorithm failed on the whole part.
     nearby: Option<Nearby>,
 }
 
 impl SyncJudge<'_> {
-    /// Returns a synchronization linearization of a part, if there is one. It has been replayed.
+    /// Returns a synchronization linearization of a part, after replaying it, or `None` if none
+    /// exists.
     ///
     /// # Panics
     /// Panics if the specification contradicts itself.
@@ -217,10 +228,10 @@ impl SyncJudge<'_> {
         Ok(self.linearize_or_fail(task)?.ok())
     }
 
-    /// Returns a synchronization linearization of a part. If there is none, returns a position that is not after the
-    /// first return that cannot be explained.
+    /// Returns a synchronization linearization of a part. If none exists, returns a lower bound for
+    /// the position of the first return that cannot be explained.
     fn linearize_or_fail(&mut self, task: &SyncTask<'_>) -> Result<Result<Synchronizations, u32>, LimitKind> {
-        // A failing search does not report how far it got.
+        // A failing search does not report how far it got, so the position is 0.
         let anywhere = |found: Option<Synchronizations>| found.ok_or(0);
         let groups = match self.algorithm {
             SyncAlgorithm::Auto if is_binary(task.spec) => match greedy::search(task, &mut self.meter) {
@@ -234,7 +245,10 @@ impl SyncJudge<'_> {
             SyncAlgorithm::Brute => brute::search(task, None, &mut self.meter).map(anywhere),
         }?;
         if let Ok(groups) = &groups {
-            assert!(replay(task, groups).is_some(), "a synchronization linearization cannot be replayed");
+            assert!(
+                replay(task, groups).is_some(),
+                "a synchronization linearization that was found cannot be replayed"
+            );
         }
         Ok(groups)
     }
@@ -260,7 +274,7 @@ impl Explain<u32, u32> for SyncJudge<'_> {
     }
 
     fn explain_or_fail(&mut self, cut: &Cut<'_, u32, u32>) -> Result<Result<Synchronizations, u32>, LimitKind> {
-        // The prepared algorithm was for another part.
+        // `nearby` was prepared for another part, so it must not be used for this one.
         self.nearby = None;
         self.linearize_or_fail(&SyncTask { spec: self.spec, cut: *cut })
     }
@@ -289,8 +303,8 @@ impl Explain<u32, u32> for SyncJudge<'_> {
         results
     }
 
-    /// Returns a maximal synchronization linearization in which all executions have returned, or the reason why there
-    /// is none.
+    /// Returns a maximal synchronization linearization in which all executions have returned, or
+    /// the reason why no such linearization exists.
     fn progress(
         &mut self,
         cut: &Cut<'_, u32, u32>,
@@ -302,7 +316,8 @@ impl Explain<u32, u32> for SyncJudge<'_> {
         let returned = SyncTask { spec: self.spec, cut: Cut { only_returned: true, ..*cut } };
         let maximal = match self.algorithm {
             SyncAlgorithm::Brute => brute::search(&returned, Some(&stuck), &mut self.meter)?,
-            // Without a state, the same groups may synchronize, whatever has synchronized before.
+            // If the object is stateless, the groups that may synchronize do not depend on earlier
+            // synchronizations.
             _ if task.spec.is_stateless() => match task.find_group(&task.spec.initial(), &stuck) {
                 None => self.linearize(&returned)?,
                 Some(_) => None,
@@ -318,14 +333,15 @@ impl Explain<u32, u32> for SyncJudge<'_> {
             Err(evidence) => return Ok(Err(ProgressVerdict::Unsafe(evidence))),
         };
         let evidence = match self.linearize(&returned)? {
-            // All executions that returned are explained without the others, but some of the others could have
-            // synchronized.
+            // The executions that returned can be explained without the stuck ones, but some of the
+            // stuck executions could have synchronized.
             Some(synchronizations) => {
                 let states = replay(&returned, &synchronizations).expect("`linearize` has replayed the result");
                 let anticipated = states.iter().find_map(|state| task.find_group(state, &stuck)).into_iter().collect();
                 ProgressEvidence { synchronizations, anticipated }
             }
-            // Some executions that returned need partners that did not return.
+            // Without the stuck executions, the executions that returned cannot be explained: some
+            // of them need stuck ones as partners.
             None => {
                 let is_stuck = |group: &&Vec<OpId>| group.iter().any(|op| !task.has_returned(*op));
                 let anticipated = groups.iter().filter(is_stuck).cloned().collect();
@@ -336,8 +352,8 @@ impl Explain<u32, u32> for SyncJudge<'_> {
     }
 }
 
-/// Returns the possible results of an execution, each once: alone, or with any other execution that is open at the same
-/// time.
+/// Returns, without duplicates, the results that an execution can have alone or together with one
+/// other execution that is open at the same time.
 fn results_in_pairs(task: &SyncTask<'_>, op: OpId) -> Vec<u32> {
     let state = task.spec.initial();
     let call = task.history[op].call_position();
@@ -358,7 +374,8 @@ fn results_in_pairs(task: &SyncTask<'_>, op: OpId) -> Vec<u32> {
     results
 }
 
-/// Returns the states that these synchronizations may lead to; `None` if they do not explain the part.
+/// Returns the states that the object can be in after these synchronizations, or `None` if they are
+/// not a synchronization linearization of the part.
 fn replay(task: &SyncTask<'_>, groups: &Synchronizations) -> Option<Vec<u32>> {
     let mut states = vec![task.spec.initial()];
     let mut has_synchronized = vec![false; task.history.len()];

@@ -7,7 +7,8 @@ use crate::history::{History, Outcome};
 use crate::judge::interner::Interner;
 use crate::spec::sync::{SyncSpec, Synchronized};
 
-/// A specification in numbers, whichever it is.
+/// A specification whose operations, results and states are numbers that stand for values of any
+/// type.
 pub(super) trait ByNumber: SyncSpec<Op = u32, Ret = u32, State = u32> {
     /// Formats a state.
     fn describe(&self, state: u32) -> String;
@@ -16,8 +17,9 @@ pub(super) trait ByNumber: SyncSpec<Op = u32, Ret = u32, State = u32> {
 /// A specification with numbers for its operations, results and states.
 pub(super) struct Numbered<'s, S: SyncSpec + ?Sized> {
     spec: &'s S,
-    /// The operations. An operation that need not have taken effect has the result that it must have; the results of
-    /// operations that returned are compared where they return.
+    /// The operations. An operation that may or may not have taken effect is stored with the result
+    /// that it must have if it took effect. Other operations are stored without a result; if they
+    /// returned, their results are compared at their returns.
     ops: Interner<(S::Op, Option<S::Ret>)>,
     /// The results that were encountered, starting with those of the history.
     results: Mutex<Interner<S::Ret>>,
@@ -25,7 +27,7 @@ pub(super) struct Numbered<'s, S: SyncSpec + ?Sized> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // The data is consistent at any time, even after a panic.
+    // A panic cannot leave the data inconsistent, so a poisoned lock can still be used.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

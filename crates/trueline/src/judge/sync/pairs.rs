@@ -1,13 +1,15 @@
-//! Pairs of executions, without a state, with any relation between partners: a matching in a graph.
+//! Judges stateless objects whose executions synchronize in pairs, by a matching in a graph. Any
+//! relation may determine which executions can be partners.
 //!
-//! Lawrence & Lowe, sections 7.3 and 7.4: two executions are joined by an edge if they overlap and may synchronize with
-//! their results. A synchronization linearization is a matching that covers all executions that returned. Executions
-//! that did not return may be covered or not, and so may those that could have returned alone. If the graph has no odd
-//! cycle, [`hopcroft_karp`] finds the matching, otherwise [`general`].
+//! The algorithm follows Lawrence & Lowe, sections 7.3 and 7.4: two executions are joined by an
+//! edge if they overlap and may synchronize with their results. A synchronization linearization is
+//! a matching that covers all executions that returned. Executions that did not return, and
+//! executions that could have returned alone, may be covered or not. If the graph has no odd cycle,
+//! [`hopcroft_karp`] finds the matching, otherwise [`general`].
 //!
 //! # Complexity
-//! O(n k) edges for n executions of which k are open at once; O(n k sqrt n) time if there is no odd cycle, otherwise
-//! cubic in the largest component.
+//! O(n k) edges for n executions of which k are open at once; the time is O(n k sqrt n) if there is
+//! no odd cycle, and otherwise cubic in the size of the largest component.
 
 use super::greedy::{fits, is_alone, pair};
 use super::matching::{general, hopcroft_karp};

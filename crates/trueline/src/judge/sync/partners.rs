@@ -1,14 +1,22 @@
-//! Explains why an execution has no partner: some executions need partners, and there are fewer partners than that.
+//! Explains why an execution has no partner: some executions need partners, and together they have
+//! too few possible partners.
 //!
-//! For pairs without a state, a synchronization linearization is a matching that covers all executions that returned
-//! (Lawrence & Lowe, section 7.3). If the graph has no odd cycle, there is no such matching if and only if some
-//! executions that returned have, all together, fewer partners than there are of these executions (Hall; by Mendelsohn
-//! & Dulmage it is enough to look at one side). These are the executions that an alternating tree from the refused
-//! execution reaches, starting with the matching of the prefix. If there is an odd cycle, the tree may reach partners
-//! that need partners themselves, which proves nothing; then there is no such argument.
+//! If the object is stateless and its executions synchronize in pairs, a synchronization
+//! linearization is a matching that covers all executions that returned (Lawrence & Lowe, section
+//! 7.3). Consider the graph with an edge between any two executions that can synchronize. If it has
+//! no odd cycle, no such matching exists if and only if some set of executions that returned has
+//! fewer possible partners than members (Hall's theorem; by a theorem of Mendelsohn and Dulmage, it
+//! is enough to look at sets on one side of the bipartite graph).
+//!
+//! To find such a set, an alternating tree is built. Its root is the refused execution, and its
+//! alternating paths follow the matching that was found for the history before the refused return.
+//! The set contains the executions that the tree reaches and that need partners. If there is an odd
+//! cycle, the tree may reach the same execution both as a member of the set and as a possible
+//! partner of a member. The set then proves nothing, so no explanation is returned.
 //!
 //! # Complexity
-//! Linear in the number of operations for each execution that is reached, of which there are few.
+//! Linear in the number of operations for each execution that is reached. Only a few executions are
+//! reached.
 
 use hashbrown::HashMap;
 
@@ -24,8 +32,9 @@ use crate::verdict::{Evidence, Partners, Unfit, WhyUnfit, groups};
 /// The maximum number of executions in an explanation.
 const MOST_TOLD: usize = 12;
 
-/// Returns why the execution that `evidence` is about has no partner, or `None` if executions do not synchronize in
-/// pairs without a state, or if that is not the reason for the rejection.
+/// Returns why the refused execution of `evidence` has no partner. Returns `None` if the object has
+/// a state, if its executions do not synchronize in pairs, or if the history was rejected for
+/// another reason.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -70,13 +79,14 @@ fn of_numbered(spec: &dyn ByNumber, history: &History<u32, u32>, evidence: &Evid
     let mut matching = Matching::default();
     for group in groups(&evidence.prefix, &evidence.together) {
         if let [one, other] = group {
-            // With its recorded result, the refused execution may no longer fit.
+            // In the prefix, the refused execution has no result yet. With its recorded result, the
+            // execution may not fit the partner that it has there.
             if graph.are_joined(*one, *other) {
                 matching.join(*one, *other);
             }
         }
     }
-    // The execution that was the partner of the refused one before its return may have no partner now.
+    // If the refused execution had a partner before its return, that partner may have none now.
     let mut waiting: Vec<OpId> =
         graph.ops.iter().copied().filter(|op| graph.needs(*op) && matching.partner(*op).is_none()).collect();
     waiting.sort_by_key(|op| *op != evidence.refused);
@@ -92,7 +102,7 @@ fn of_numbered(spec: &dyn ByNumber, history: &History<u32, u32>, evidence: &Evid
     None
 }
 
-/// The partners of executions.
+/// The partner of each execution that has one.
 #[derive(Default)]
 struct Matching {
     partners: HashMap<OpId, OpId, hash::Builder>,
@@ -136,13 +146,14 @@ impl Graph<'_, '_> {
         one != other && self.overlap(one, other) && fits(self.task, &self.state, one, other)
     }
 
-    /// Returns whether the execution has returned, and cannot have returned alone.
+    /// Returns whether the execution has returned a result that it cannot have returned alone.
     fn needs(&self, op: OpId) -> bool {
         self.task.has_returned(op) && !is_alone(self.task, &self.state, op)
     }
 
-    /// Gives the execution a partner, or returns the executions that have too few partners. Returns `None` if too many
-    /// are involved, or if there is an odd cycle.
+    /// Gives the execution a partner, or returns executions that have too few possible partners,
+    /// together with these partners. Returns `None` if too many executions are involved, or if the
+    /// graph has an odd cycle.
     fn augment(&self, matching: &mut Matching, start: OpId) -> Option<Result<(), TooFew>> {
         let mut needing = vec![start];
         // Possible partners, each with the execution from which it was reached.
@@ -156,7 +167,7 @@ impl Graph<'_, '_> {
                     continue;
                 }
                 if needing.contains(&other) {
-                    // An odd cycle.
+                    // The execution is reached on both sides of the tree, so the graph has an odd cycle.
                     return None;
                 }
                 reached.push((other, op));
@@ -210,8 +221,8 @@ impl Graph<'_, '_> {
         Partners { needing, partners, unfit }
     }
 
-    /// Returns whether these executions have no other partners, and too few of these, independently of how they were
-    /// found.
+    /// Checks an explanation independently of how it was found: the executions in `needing` have no partners except
+    /// those in `partners`, and there are fewer of these partners than executions in `needing`.
     fn is_right(&self, found: &Partners) -> bool {
         let Partners { needing, partners, .. } = found;
         let has_only_these = |op: &OpId| {

@@ -5,12 +5,13 @@
 //! synchronization of open executions. The graph of configurations is searched depth first, and each configuration is
 //! visited once.
 //!
-//! [`Discipline`] determines when synchronizations are tried: moving them all to certain places loses nothing, and
-//! leaves fewer alternatives.
+//! [`Discipline`] determines when synchronizations are tried. Trying them only at certain places
+//! leaves fewer alternatives to search, and rejects no history wrongly.
 //!
 //! # Complexity
-//! Exponential: the problem is NP-complete with a state (section 7.2), and without one if three or more executions
-//! synchronize (section 7.5). In practice the cost depends on how many executions are open at once.
+//! Exponential: the problem is NP-complete if the object has a state (section 7.2), or if three or
+//! more executions synchronize (section 7.5). In practice the cost depends on how many executions
+//! are open at once.
 
 use super::task::SyncTask;
 use crate::history::{EventKind, OpId};
@@ -22,27 +23,31 @@ use crate::verdict::{LimitKind, Synchronizations};
 /// The times at which synchronizations are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Discipline {
-    /// At any time.
+    /// Synchronizations are tried at any time.
     Anytime,
-    /// Just after the call of an execution that takes part, and after such a synchronization (definition 17).
+    /// A synchronization is tried just after the call of an execution that takes part in it, or
+    /// directly after another synchronization (definition 17).
     ///
-    /// Sound by lemma 18: a synchronization can be moved earlier until it meets the call of an execution that takes
-    /// part, or another synchronization.
+    /// This is sound by lemma 18: a synchronization can be moved earlier until it meets the call of
+    /// an execution that takes part, or another synchronization.
     AsSoonAsPossible,
-    /// Just before the return of an execution that has not synchronized yet; without a state, only together with that
-    /// execution.
+    /// Synchronizations are tried just before the return of an execution that has not synchronized
+    /// yet. If the object is stateless, only synchronizations that include that execution are
+    /// tried.
     ///
-    /// Sound: a synchronization can be moved later until it meets the return of an execution that takes part, or
-    /// another synchronization. So the last synchronization before a return contains the returning execution. Without a
-    /// state, the order of synchronizations does not matter, so each can wait independently for the first return in it.
-    /// A synchronization without any return can be left out, or comes at the end.
+    /// This is sound: a synchronization can be moved later until it meets the return of an
+    /// execution that takes part, or another synchronization. So the last synchronization before a
+    /// return contains the returning execution. Without a state, the order of synchronizations does
+    /// not matter, so each synchronization can wait, independently of the others, for the first
+    /// return of one of its executions. A synchronization of executions that never return can be
+    /// left out, or moved to the end.
     JustInTime,
 }
 
 /// A configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    /// The number of events that have been passed.
+    /// The number of events that precede this place in the history.
     position: u32,
     phase: Phase,
     state: u32,
@@ -50,14 +55,14 @@ struct Key {
     synchronized: Marks,
 }
 
-/// The synchronizations that may come next, for [`Discipline::AsSoonAsPossible`].
+/// The synchronizations that are tried next, for [`Discipline::AsSoonAsPossible`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// No synchronization before the next call.
+    /// No synchronization is tried before the next call.
     None,
-    /// Only synchronizations with the execution that was just called.
+    /// Only synchronizations that include the execution that was just called are tried.
     Called,
-    /// Any synchronization, because one has just happened.
+    /// All synchronizations are tried, because another one has just taken place.
     Any,
 }
 
@@ -78,8 +83,9 @@ impl<'s, 'a> GroupSearch<'s, 'a> {
         Ok(Self { task, discipline, places, states: Interner::default(), graph: Graph::new(meter) })
     }
 
-    /// Returns a synchronization linearization if there is one. If executions are `left_over`, it must be one that no
-    /// synchronization of them extends.
+    /// Returns a synchronization linearization, or `None` if none exists. If `left_over` is given,
+    /// the linearization must be maximal: no synchronization of the executions in `left_over`
+    /// extends it.
     pub(super) fn run(&mut self, left_over: Option<&[OpId]>) -> Result<Option<Synchronizations>, LimitKind> {
         self.start()?;
         while let Some((key, way)) = self.graph.pop() {
@@ -96,8 +102,8 @@ impl<'s, 'a> GroupSearch<'s, 'a> {
         Ok(None)
     }
 
-    /// Returns the possible results of `op`, each once: those of all synchronizations that the search tries, some of
-    /// which may lead to a dead end.
+    /// Returns the results of `op` in all synchronizations that the search tries, without
+    /// duplicates. Some of these synchronizations may lead to a dead end.
     pub(super) fn results(&mut self, op: OpId) -> Result<Vec<u32>, LimitKind> {
         let mut results: Vec<u32> = Vec::new();
         self.start()?;
@@ -122,8 +128,8 @@ impl<'s, 'a> GroupSearch<'s, 'a> {
 
     /// Pushes all configurations that are one move away. The last one pushed is the first to be visited.
     fn expand(&mut self, key: &Key, way: u32, is_end: bool, seen: &mut OnGroup<'_>) -> Result<(), LimitKind> {
-        // If both are possible, a synchronization is tried before the next event, because executions that are open now
-        // may not be open later.
+        // The next event is pushed first, so it is tried last: synchronizations are tried before it, because executions
+        // that are open now may not be open later.
         self.advance(key, way)?;
         let returning = self.next_return(key);
         let (may_synchronize, must) = match self.discipline {
@@ -133,7 +139,8 @@ impl<'s, 'a> GroupSearch<'s, 'a> {
                 Phase::Called => (true, self.places.event(key.position - 1).map(|event| event.op())),
                 Phase::Any => (true, None),
             },
-            // At the end, synchronizations are only useful to make the linearization maximal.
+            // After the last event, synchronizations are useful only to make the linearization
+            // maximal.
             Discipline::JustInTime if is_end => (true, None),
             Discipline::JustInTime => (returning.is_some(), returning.filter(|_| self.task.spec.is_stateless())),
         };
@@ -164,7 +171,8 @@ impl<'s, 'a> GroupSearch<'s, 'a> {
         (event.kind() == EventKind::Return && !has_synchronized).then(|| event.op())
     }
 
-    /// Moves past the next event, if there is one and it is possible.
+    /// Moves past the next event, except at the end of the history and before the return of an
+    /// execution that has not synchronized.
     fn advance(&mut self, key: &Key, way: u32) -> Result<(), LimitKind> {
         let Some(event) = self.places.event(key.position) else { return Ok(()) };
         let slot = self.places.slot(event.op());

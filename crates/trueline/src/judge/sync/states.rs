@@ -9,14 +9,16 @@ use crate::judge::groups::Cut;
 use crate::spec::sync::SyncSpec;
 use crate::verdict::{Passed, Witness};
 
-/// The maximum number of states that are followed if the specification leaves a choice, and of operations that are
+/// Two limits. The first limits the number of possible states that are tracked at a time, for a
+/// nondeterministic specification. The second limits the number of operations for which states are
 /// described.
 const MOST: (usize, usize) = (8, 2_000);
 
-/// Returns the states before and after each of the last synchronizations, as `judge::states`
-/// does for operations that take effect alone. Returns nothing for an object without a state.
+/// Returns the states before and after each of the last synchronizations, as `judge::states` does
+/// for operations that take effect one at a time. Returns an empty vector for an object without a
+/// state.
 ///
-/// Events from `until` on have not happened: executions that return there may have had any result.
+/// Events at or after `until` are ignored: executions that return there may have had any result.
 pub fn states<S: SyncSpec>(
     spec: &S,
     history: &History<S::Op, S::Ret>,

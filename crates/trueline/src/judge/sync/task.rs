@@ -24,12 +24,14 @@ impl<'a> Deref for SyncTask<'a> {
 }
 
 impl SyncTask<'_> {
-    /// Returns the rank of an execution: its place among those that it synchronizes with, then the order of calls.
+    /// Returns the rank of an execution. Executions that synchronize are ordered by their places
+    /// (`SyncSpec::place`), and executions with equal places by their calls.
     pub(super) fn rank(&self, op: OpId) -> (u32, OpId) {
         (self.spec.place(self.op(op)), op)
     }
 
-    /// Returns the states that these executions, sorted by rank, may lead to if they synchronize, with their results.
+    /// Returns the outcomes of a synchronization of these executions, which must be sorted by rank.
+    /// Each outcome is the next state and the results of the executions.
     pub(super) fn synchronize(&self, state: &u32, group: &[OpId]) -> impl Iterator<Item = (u32, Vec<u32>)> {
         let ops: Vec<&u32> = group.iter().map(|op| self.op(*op)).collect();
         let fits = |results: &[u32]| {
@@ -41,8 +43,9 @@ impl SyncTask<'_> {
         outcomes.into_iter()
     }
 
-    /// Calls `found` for every group of `candidates`, sorted by rank, that may synchronize in `state`, with the next
-    /// state and the results. If `must` is given, only for groups that contain that execution.
+    /// Calls `found` for every group of `candidates` that may synchronize in `state`, with the
+    /// group, the next state and the results. `candidates` must be sorted by rank. If `must` is
+    /// given, calls `found` only for groups that contain that execution.
     pub(super) fn for_each_group(
         &self,
         state: &u32,
@@ -66,7 +69,7 @@ impl SyncTask<'_> {
     }
 }
 
-/// Enumerates the groups that may synchronize, one execution after the other.
+/// Enumerates the groups that may synchronize, by adding executions to a group one by one.
 struct Groups<'g, 'a> {
     task: &'g SyncTask<'a>,
     state: &'g u32,
@@ -90,7 +93,7 @@ impl Groups<'_, '_> {
             return;
         }
         for index in start..self.candidates.len() {
-            // The remaining candidates are too few for any arity.
+            // Stop if the remaining candidates are too few for every arity.
             let left = self.candidates.len() - index;
             if !self.arities.iter().any(|arity| *arity > size && *arity <= size + left) {
                 return;

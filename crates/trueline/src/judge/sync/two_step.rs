@@ -1,14 +1,17 @@
 //! Two-step linearization: synchronizations as operations of a linearizable object.
 //!
-//! Lawrence & Lowe, section 4. An execution takes effect in two steps: in the first it arrives, in the second it gets
-//! its result. Executions that synchronize arrive one after the other, with no step in between. The first of their
-//! second steps makes the synchronization, and the others fetch their results at any later time. A history is
-//! synchronization-linearizable if and only if the history of steps is linearizable (proposition 14, and section 4.4
-//! for the general case), so any checker for linearizability can judge it. It cannot judge progress.
+//! This construction is that of Lawrence & Lowe, section 4. An execution takes effect in two steps:
+//! it arrives in the first step, and gets its result in the second. Executions that synchronize
+//! arrive one after the other, with no step in between. The first of their second steps performs
+//! the synchronization, and the others fetch their results at any later time. A history is
+//! synchronization-linearizable if and only if the history of steps is linearizable (proposition
+//! 14, and section 4.4 for the general case), so any checker for linearizability can judge it.
+//! Two-step linearization cannot judge progress.
 //!
-//! Both steps of an execution may come at any time within it. In a log as the paper makes it while the object runs
-//! (section 6), the second step comes after the return. This is equivalent if the number of executions that synchronize
-//! does not depend on when they arrive; otherwise it may cause a false rejection.
+//! Both steps of an execution may come at any time between its call and its return. In a log that
+//! is recorded while the object runs, as in section 6 of the paper, the second step comes after the
+//! return. Such a log leads to the same verdict if the number of executions that synchronize does
+//! not depend on when they arrive; otherwise, a correct history may be rejected.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +23,7 @@ use crate::spec::sync::SyncSpec;
 use crate::spec::{Outcomes, Spec};
 use crate::verdict::{Evidence, Judgment, Synchronizations, Verdict, Witness, sizes};
 
-/// A step of an execution, which is identified by its number.
+/// A step of an execution. The `u32` is the number of the execution.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step<Op> {
     /// The execution arrives.
@@ -31,7 +34,7 @@ pub enum Step<Op> {
     Only(u32, Op),
 }
 
-/// The state of the object of steps.
+/// The state of the object whose operations are the steps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TwoStepState<State, Op, Ret> {
     state: State,
@@ -44,11 +47,12 @@ pub struct TwoStepState<State, Op, Ret> {
 type State<S> = TwoStepState<<S as SyncSpec>::State, <S as SyncSpec>::Op, <S as SyncSpec>::Ret>;
 type Steps<S> = History<Step<<S as SyncSpec>::Op>, Option<<S as SyncSpec>::Ret>>;
 
-/// The two-step linearization specification of a synchronization specification.
+/// Turns a synchronization specification into a specification of steps, for two-step linearization.
 #[derive(Clone, Copy, Debug)]
 pub struct TwoStep<'s, S: ?Sized> {
     spec: &'s S,
-    /// Whether executions that do not come first take only one step.
+    /// Whether executions synchronize in pairs in which the first execution takes two steps, and
+    /// the second execution takes only one.
     is_binary: bool,
 }
 
@@ -64,30 +68,32 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
         Self { spec, is_binary: true }
     }
 
-    /// Returns the history of steps. Both steps are in the interval of their execution or, if `is_delayed` is set, the
-    /// second is at its return.
+    /// Returns the history of steps. Both steps of an execution may take effect at any time between
+    /// its call and its return. If `is_delayed` is set, the second step takes effect at the return.
     ///
-    /// The results of optional executions are not part of it; [`check`](Self::check) takes care of them.
+    /// The history of steps does not contain the results of optional executions; [`check`](Self::check) handles them.
     ///
     /// # Errors
-    /// Returns an error if `is_delayed` is set and the number of executions that synchronize is not always the same:
-    /// then it may matter when an execution returned, and the log does not contain that.
+    /// Returns an error if `is_delayed` is set and the number of executions that synchronize is not
+    /// always the same. The verdict may then depend on when an execution got its result, and
+    /// delayed steps do not contain that time.
     ///
     /// # Panics
-    /// Never panics: the steps are well formed if the history is.
+    /// Never panics: the steps of a well-formed history are well formed.
     pub fn history(&self, history: &History<S::Op, S::Ret>, is_delayed: bool) -> Result<Steps<S>, &'static str> {
         if is_delayed && self.spec.arities(&self.spec.initial()).len() != 1 {
             return Err(
-                "delayed second steps do not support this specification: the number of executions that may synchronize can depend on when they returned, which delayed steps do not record; do not delay them",
+                "the second steps cannot be delayed for this specification: the number of executions that synchronize may depend on when they returned, which delayed steps do not record; use steps that are not delayed",
             );
         }
         let mut builder = History::builder();
         for event in history.events() {
             let operation = &history[event.op()];
             let number = event.op().0;
-            // Each step has a process of its own: both steps overlap, and a process may have called again after an
-            // execution that never returned. This loses nothing, because the order of a process only reflects the order
-            // in time.
+            // Each step has a process of its own, because the two steps of an execution overlap,
+            // and because the process of an execution that never returned may call again. No
+            // information is lost, because the order of the operations of a process is also their
+            // order in time.
             let [one, other] = [2 * number, 2 * number + 1];
             let takes_one = self.is_binary && self.spec.place(&operation.op) > 0;
             let result = || match &operation.outcome {
@@ -115,14 +121,15 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
                     second.and_then(|()| builder.ret(other, result()).map(|_| ()))
                 }
             };
-            added.expect("the steps are well formed, as the history is");
+            added.expect("the steps are well formed, because the history is");
         }
         Ok(builder.finish())
     }
 
     /// Judges a history by its steps, with any algorithm for linearizability.
     ///
-    /// The place of a rejection is that of the steps, which is not always the first return that cannot be explained.
+    /// A rejection names a return that cannot be explained in the history of steps. That return
+    /// need not be the first return that cannot be explained in the history of executions.
     ///
     /// ```
     /// use trueline::history::History;
@@ -155,7 +162,8 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
         present.iter().map(|(_, op)| op).collect()
     }
 
-    /// Returns the outcomes if the executions that are present synchronize, and `number` gets its result at once.
+    /// Returns the outcomes of a step in which the executions that are present synchronize, and the
+    /// execution `number` gets its result.
     fn synchronize(&self, state: &State<S>, number: u32) -> Outcomes<Option<S::Ret>, State<S>> {
         let TwoStepState { state: before, present, results } = state;
         if !self.spec.arities(before).contains(&present.len()) {
@@ -214,7 +222,7 @@ fn check_numbered(
                 event: history[refused].return_position().expect("a refused operation has returned"),
                 open: open_at_return(history, history.events(), refused),
                 allowed: allowed.into_iter().flatten().collect(),
-                // Other results may be allowed if earlier steps are taken differently.
+                // More results may be allowed if the earlier steps are linearized in another order.
                 all_allowed: false,
                 is_first: false,
                 conflict: Vec::new(),
@@ -225,7 +233,7 @@ fn check_numbered(
     Judgment { verdict, stats }
 }
 
-/// Returns the synchronizations that some steps make, in their order.
+/// Returns the synchronizations that these steps perform, in the order of the steps.
 fn synchronizations<Op, Ret>(steps: &History<Step<Op>, Ret>, order: &[OpId]) -> Synchronizations {
     let (mut groups, mut present) = (Vec::new(), Vec::new());
     for step in order {
@@ -267,7 +275,8 @@ impl<S: SyncSpec + ?Sized> Spec for TwoStep<'_, S> {
             Step::Second(number) if state.present.iter().any(|(present, _)| present == number) => {
                 self.synchronize(state, *number)
             }
-            // No other step may come between the executions that arrive together.
+            // A result can be fetched only while no execution has arrived for the next
+            // synchronization.
             Step::Second(number) if state.present.is_empty() => {
                 let mut next = state.clone();
                 let fetched = next.results.remove(number);

@@ -1,12 +1,14 @@
 //! The graph search based on Wing & Gong.
 //!
-//! Lowe's paper, section 3 (Horn & Kroening's algorithm 1, WGL): the tree search, which also remembers the
-//! configurations from which it failed. A configuration is a state and a set of linearized operations.
+//! This is the tree search of Lowe's paper, section 3, but it also remembers the configurations
+//! from which it failed (Horn & Kroening's algorithm 1, WGL). A configuration is a state and a set
+//! of linearized operations.
 //!
-//! Departures from the paper: the set of linearized operations is represented by the first return that is not
-//! linearized and a mask over the operations open there. A configuration is remembered when it has failed, not when it
-//! is reached, which prunes as much (`judge/search/seen.rs`). Interned states replace Lowe's union-find over equality
-//! tests.
+//! Departures from the paper: the set of linearized operations is represented by two things: the
+//! first return that is not linearized, and a mask over the operations that are open at that
+//! return. A configuration is remembered when it has failed. The paper remembers it already when it
+//! is reached, which prunes no more configurations (`judge/search/seen.rs`). Interned states
+//! replace Lowe's union-find over equality tests.
 //!
 //! # Complexity
 //! At most one visit to each configuration: O(n · 2^k · s) for k open operations and s states at a time. Linear in the

@@ -1,15 +1,18 @@
 //! The tree search of Wing & Gong.
 //!
-//! Figure 1 of Lowe's paper: run each minimal operation, in the order of the calls. If it returns the recorded result,
-//! continue with the history without it; otherwise undo it and try the next one.
+//! The search follows figure 1 of Lowe's paper: try the minimal operations in the order of their
+//! calls. Run an operation; if it returns its recorded result, search the rest of the history. If
+//! the result differs, or if the rest cannot be linearized, undo the operation and try the next
+//! one.
 //!
-//! Departures from the paper: the doubly linked list of events is replaced by a window over the operations open at the
-//! first return that is not linearized, which holds the same minimal operations in the same order. To undo a step is to
-//! pop the number of an immutable state.
+//! Departures from the paper: the doubly linked list of events is replaced by a window over the
+//! operations that are open at the first return that is not linearized. This window holds the same
+//! minimal operations in the same order. States are immutable and numbered, so a step is undone by
+//! popping the number of a state.
 //!
 //! # Complexity
-//! O(n!) configurations in the worst case, and O(n) memory. "Normally it gets lucky" (slide 13); otherwise it may not
-//! end in practice.
+//! O(n!) configurations in the worst case, and O(n) memory. "Normally it gets lucky" (slide 13 of
+//! Lowe's talk); otherwise, the search may not end in practice.
 
 use crate::history::History;
 use crate::judge::search::depth_first::Memory;

@@ -7,8 +7,8 @@ use super::notation::{
 use crate::history::{Record, Value};
 use crate::spec::{Counter, CounterOp, CounterRet, FetchAdd, FetchAddOp, Spec};
 
-/// Reads the number to add. It may be omitted if the name of the operation contains `inc` or `dec`, and is then 1;
-/// `dec` subtracts it.
+/// Reads the number to add. If the name of the operation contains `inc` or `dec`, the number may be
+/// omitted and defaults to 1. If the name contains `dec`, the operation subtracts the number.
 fn addend(record: &Record) -> Result<i64, String> {
     let f = record.f.to_ascii_lowercase();
     let (increments, decrements) = (f.contains("inc"), f.contains("dec"));
@@ -17,7 +17,7 @@ fn addend(record: &Record) -> Result<i64, String> {
         Value::Null if increments || decrements => 1,
         other => {
             return Err(format!(
-                "`{}` has the argument {}, but needs a number to add; write \"value\":1, or call it `inc`",
+                "`{}` has the argument {}, but needs a number to add; write \"value\":1, or name the operation `inc`",
                 record.f,
                 brief(other)
             ));
@@ -31,22 +31,23 @@ fn addend(record: &Record) -> Result<i64, String> {
         .ok_or_else(|| format!("`{}` subtracts {number}, which does not fit in 64 bits; subtract less", record.f))
 }
 
-/// Rejects numbers whose sum may exceed 64 bits: the specification would then wrap around, as atomic integers do, but
-/// the counter of a database does not.
+/// Returns an error if the sum of the numbers might not fit into 64 bits. The counter of the
+/// specification would then wrap around, as atomic integers do, but the counter of a database would
+/// not.
 fn fits(initial: i64, added: impl Iterator<Item = i64> + Clone) -> Result<(), String> {
     let sum = |sign: i64| added.clone().filter(|number| number.signum() == sign).map(i128::from).sum::<i128>();
     check_sums(initial, (sum(1), sum(-1)))
 }
 
-/// Rejects the sums of positive and negative numbers that may lead beyond 64 bits.
+/// Returns an error if the counter might not fit into 64 bits, given the sum of all positive
+/// numbers that are added and the sum of all negative numbers.
 pub(in crate::registry) fn check_sums(initial: i64, (more, less): (i128, i128)) -> Result<(), String> {
     let from = i128::from(initial);
     if from + more <= i64::MAX.into() && from + less >= i64::MIN.into() {
         return Ok(());
     }
     Err(format!(
-        "the counter may exceed 64 bits: it starts at {initial}, and the operations add {more} and {less} in total; \
-         add less, or split the history"
+        "the counter may exceed 64 bits: it starts at {initial}, all positive numbers that are added sum to {more}, and all negative numbers to {less}; add less, or split the history"
     ))
 }
 
@@ -58,7 +59,7 @@ const NUMBER: ResultNotation<i64> = ResultNotation {
 };
 
 const ADDEND: ArgumentNotation<i64> = ArgumentNotation {
-    text: "the number; inc and dec without one mean 1",
+    text: "the number; defaults to 1 for inc and dec",
     read: |call| addend(call.record),
     write: |number| (None, Value::Int(number)),
 };
@@ -88,14 +89,14 @@ pub(super) fn fetch_add_adds(op: &FetchAddOp) -> i64 {
     if let FetchAddOp::FetchAdd(number) = op { *number } else { 0 }
 }
 
-/// Rejects histories whose sums may exceed 64 bits.
+/// Returns an error for a history in which the counter might not fit into 64 bits.
 pub(super) fn settle_counter(spec: &Counter, operations: &[(&CounterOp, Option<&CounterRet>)]) -> Settled<CounterRet> {
     let added = operations.iter().map(|(op, _)| counter_adds(op));
     fits(spec.initial(), added)?;
     Ok(None)
 }
 
-/// Rejects histories whose sums may exceed 64 bits.
+/// Returns an error for a history in which the counter might not fit into 64 bits.
 pub(super) fn settle_fetch_add(spec: &FetchAdd, operations: &[(&FetchAddOp, Option<&i64>)]) -> Settled<i64> {
     let added = operations.iter().map(|(op, _)| fetch_add_adds(op));
     fits(spec.initial(), added)?;

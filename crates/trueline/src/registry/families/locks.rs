@@ -4,14 +4,14 @@ use super::notation::{ArgumentNotation, IGNORED, NOTHING, ResultNotation, Return
 use crate::history::Value;
 use crate::spec::{LockRet, Mutex, MutexOp, RwLock, RwLockOp, Semaphore, SemaphoreOp};
 
-/// The result of an operation that blocks until it succeeds. The operation that does not block has the same name after
-/// `try-`.
+/// The result of an operation that blocks until it succeeds. The variant that does not block has
+/// the same name with the prefix `try-`.
 const WAITED: ResultNotation<()> = ResultNotation {
     read: |Return { name, record, result }| {
         if **result == Value::Bool(false) {
             return Err(format!(
-                "{record} returned false, but in this spec it waits until it succeeds; rename an operation that may \
-                 fail to `try-{name}`, or log a failed attempt as `fail`"
+                "{record} returned false, but in this spec `{name}` waits until it succeeds; if it may fail, rename it to \
+                 `try-{name}`, or log a failed attempt as `fail`"
             ));
         }
         Ok(())
@@ -19,10 +19,11 @@ const WAITED: ResultNotation<()> = ResultNotation {
     ..IGNORED
 };
 
-/// The result of an operation that does not block, and may fail.
+/// The result of an operation that fails instead of waiting if it cannot succeed at once.
 const TAKEN: ResultNotation<bool> = WHETHER.meaning("true if it succeeded");
 
-/// The process that calls an operation without an argument, if it matters.
+/// For operations without an argument: the process that calls the operation, if it matters which
+/// process that is.
 const CALLER: ArgumentNotation<Option<u32>> = ArgumentNotation {
     text: NOTHING.text,
     read: |call| without_key(call.record).map(|_| call.process.map(|process| process.0)),

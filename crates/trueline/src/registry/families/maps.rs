@@ -8,11 +8,13 @@ use crate::history::{Record, Value};
 use crate::spec::persistent::Text;
 use crate::spec::{Kv, KvOp, KvRet, Map, MapOp, MapRet};
 
-/// Checks a value that is stored in a map, in which null means absent.
+/// Returns an error if the value to store in a map is null, because null means that the key is
+/// absent.
 fn present(record: &Record, value: Value) -> Result<Value, String> {
     if value.is_null() {
         return Err(format!(
-            "{record} stores null, which means absent in a map; use `delete`, or write a string for it"
+            "{record} stores null, which means absent in a map; call `delete` to remove the key, or store a string \
+             instead of null"
         ));
     }
     Ok(value)
@@ -30,7 +32,7 @@ pub(super) fn append(old: Option<&Value>, end: &Value) -> Option<Value> {
     }
 }
 
-/// A key and a value that is stored.
+/// A key and the value to store.
 const KEY_VALUE: ArgumentNotation<(Value, Value)> = ArgumentNotation {
     text: KEY_VALUE_TEXT,
     read: |call| {
@@ -40,7 +42,7 @@ const KEY_VALUE: ArgumentNotation<(Value, Value)> = ArgumentNotation {
     write: |(key, value)| (Some(key), value),
 };
 
-/// A key, the value before (`None` if it must be absent) and the value after.
+/// A key, the expected value (`None` if the key must be absent) and the new value.
 const KEY_OLD_NEW: ArgumentNotation<(Value, Option<Value>, Value)> = ArgumentNotation {
     text: "[key [old new]] or [key old new], or [old new] with the field `key`; null as old means absent",
     read: |call| {
@@ -59,14 +61,14 @@ const KEY_OLD_NEW: ArgumentNotation<(Value, Option<Value>, Value)> = ArgumentNot
     write: |(key, expected, new)| (Some(key), pair(expected.unwrap_or(Value::Null), new)),
 };
 
-/// The value of a key, for a call that gives only the key.
+/// The value of a key, as the result of a call that contains only the key.
 const AT_KEY: ResultNotation<Option<Value>> = ResultNotation {
     text: "the value, or null if absent",
     read: |returned| Ok(element_or_empty(without_pair(returned, true))),
     ..OR_EMPTY
 };
 
-/// The value of a key, for a call that gives the key and a value.
+/// The value of a key, as the result of a call that contains the key and a value.
 const AT_KEY_OF_PAIR: ResultNotation<Option<Value>> =
     ResultNotation { read: |returned| Ok(element_or_empty(without_pair(returned, false))), ..OR_EMPTY };
 
@@ -75,8 +77,7 @@ operations! {
     "get" ["read", "lookup"] KEY(key) [MapOp::Get(key)] -> AT_KEY(value) [MapRet::Value(value)];
     "put" ["write", "set", "store"] KEY_VALUE(key, value) [MapOp::Put(key, value)] -> IGNORED() [MapRet::Done];
     "append" ["concat"]
-        KEY_VALUE "[key value], or the value if the field `key` has the key: a string to add to a string, \
-                   or an element to add to a list"
+        KEY_VALUE "[key value], or only the value if the field `key` gives the key; the value is a string to add to a string, or an element to add to a list"
         (key, value) [MapOp::Append(key, value)] -> IGNORED() [MapRet::Done];
     "delete" ["del"] KEY(key) [MapOp::Delete(key)] -> IGNORED() [MapRet::Done];
     "get-or-insert" ["get-or-put", "get-or-else-update"]
@@ -95,7 +96,7 @@ operations! {
     "clear" [] NOTHING_AT_ANY_KEY() [MapOp::Clear] -> IGNORED() [MapRet::Done];
 }
 
-/// Reads a string; `role` names it in errors.
+/// Reads a string. `role` is the name of the string in error messages.
 fn text(record: &Record, role: &str, value: &Value) -> Result<Text, String> {
     match value {
         Value::Text(text) => Ok(Text::from(text.clone())),
@@ -107,7 +108,7 @@ fn text(record: &Record, role: &str, value: &Value) -> Result<Text, String> {
     }
 }
 
-/// A key and a string that is stored.
+/// A key and the string to store.
 const KEY_TEXT: ArgumentNotation<(Value, Text)> = ArgumentNotation {
     text: KEY_VALUE_TEXT,
     read: |call| {

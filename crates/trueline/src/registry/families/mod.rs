@@ -1,4 +1,4 @@
-//! Families: specifications with the notation of their operations in files.
+//! Families: specifications together with the notation of their operations in files.
 
 mod counters;
 mod locks;
@@ -36,9 +36,9 @@ struct Of<S: Spec, N = S> {
     spec: S,
     /// The function that [`Family::settle`] returns.
     settle: Option<Settle<S>>,
-    /// What [`Family::adds`] returns.
+    /// The value that [`Family::adds`] returns.
     adds: Option<(i64, Adds<S>)>,
-    /// What [`Family::commutes`] returns.
+    /// The value that [`Family::commutes`] returns.
     commutes: bool,
     process_matters: bool,
     notation: PhantomData<fn() -> N>,
@@ -89,7 +89,8 @@ fn of<S: WithNotation>(spec: S) -> Box<dyn AnyFamily> {
     Box::new(Of::<S>::new(spec))
 }
 
-/// Returns the family of a specification for which some questions depend on the whole history.
+/// Returns the family of a specification that must see the whole history before it can decide how
+/// results are read, or whether to refuse the history: see [`Family::settle`].
 fn settled<S: WithNotation>(spec: S, settle: Settle<S>) -> Box<dyn AnyFamily> {
     Box::new(Of::<S> { settle: Some(settle), ..Of::new(spec) })
 }
@@ -103,7 +104,8 @@ where
     Box::new(Of::<S, N>::new(spec))
 }
 
-/// Returns the family of a specification whose operations may be out of order by this factor.
+/// Returns the family of a specification whose operations may be out of order by up to `factor`
+/// places.
 fn quasi<S: WithNotation>(spec: S, factor: u32) -> Box<dyn AnyFamily> {
     Box::new(Quasi { family: Of::<S>::new(spec), factor })
 }
@@ -170,15 +172,17 @@ where
     Box::new(SyncErased(Waiting::<S>::new(spec)))
 }
 
-/// Returns the family of a specification, with its parameter.
+/// Returns the family of a specification with the given parameter.
 pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options) -> Result<Box<dyn AnyFamily>, String> {
     let name = info.name;
     let initial = || parameter.map_or(Ok(Value::Null), |parameter| initial_value(name, parameter));
     let wildcard = options.nil_wildcard;
     let parties = || parties(name, parameter);
     let family: Box<dyn AnyFamily> = match name {
-        // Only the specification with compare-and-set supports the wildcard; the table keeps `cas` out of a plain
-        // register.
+        // Of the two specifications of a single register, only `CasRegister` supports the wildcard,
+        // so it also judges `register` histories in which null is a wildcard. Nevertheless, `cas`
+        // is an unknown operation in these histories, because the table does not list it for
+        // `register`.
         "register" if wildcard => of(CasRegister::new(initial()?).nil_wildcard(Value::Null)),
         "register" => of(Register::new(initial()?)),
         "cas-register" if wildcard => of(CasRegister::new(initial()?).nil_wildcard(Value::Null)),
@@ -244,7 +248,7 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
         name => {
             if let Some(parameter) = parameter {
                 let remedy = match name {
-                    "queue" => "write queue, or bounded-queue:N for one with room for N".to_owned(),
+                    "queue" => "write queue, or bounded-queue:N for a queue with room for N elements".to_owned(),
                     name => format!("write {name}"),
                 };
                 return Err(format!("`{name}` takes no parameter, but got `{parameter}`; {remedy}"));
@@ -286,10 +290,11 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
 /// Reads the distance by which operations may be out of order.
 fn factor(spec: &str, parameter: Option<&str>) -> Result<u32, String> {
     u32::try_from(amount(spec, "factor", 0, parameter)?)
-        .map_err(|_| format!("the factor of `{spec}` is too large; write {spec}:3 for factor 3"))
+        .map_err(|_| format!("the factor of `{spec}` is too large; write a smaller one, such as {spec}:3"))
 }
 
-/// Reads this factor, and whether the object may spuriously report that it is empty: `2` or `2:empty`.
+/// Reads the factor, and whether the object may spuriously report that it is empty: `2` or
+/// `2:empty`.
 fn factor_and_empty(spec: &str, parameter: Option<&str>) -> Result<(u32, bool), String> {
     match parameter.and_then(|parameter| parameter.split_once(':')) {
         None => Ok((factor(spec, parameter)?, false)),
@@ -300,15 +305,14 @@ fn factor_and_empty(spec: &str, parameter: Option<&str>) -> Result<(u32, bool), 
 
 /// Reads the number of parties that synchronize.
 fn parties(spec: &str, parameter: Option<&str>) -> Result<usize, String> {
-    // More threads than this are not possible.
+    // The maximum is greater than any possible number of threads.
     let parties = amount(spec, "number of parties", 1, parameter)?;
-    usize::try_from(parties)
-        .ok()
-        .filter(|parties| *parties <= 1 << 20)
-        .ok_or_else(|| format!("`{spec}` of {parties} parties would never synchronize; write {spec}:3 for 3"))
+    usize::try_from(parties).ok().filter(|parties| *parties <= 1 << 20).ok_or_else(|| {
+        format!("`{spec}` supports at most 1048576 parties, not {parties}; for example, write {spec}:3 for 3 parties")
+    })
 }
 
-/// Reads the initial number of a counter; 0 if there is no parameter.
+/// Reads the initial number of a counter. Defaults to 0.
 fn initial_number(spec: &str, parameter: Option<&str>) -> Result<i64, String> {
     parameter.map_or(Ok(0), |text| {
         text.parse().map_err(|_| {
@@ -317,13 +321,13 @@ fn initial_number(spec: &str, parameter: Option<&str>) -> Result<i64, String> {
     })
 }
 
-/// Reads a number that a specification requires.
+/// Reads a parameter that must be present and must be a number.
 fn amount(spec: &str, what: &str, least: u64, parameter: Option<&str>) -> Result<u64, String> {
     let Some(text) = parameter else {
-        return Err(format!("`{spec}` needs its {what}; write {spec}:3 for 3"));
+        return Err(format!("`{spec}` needs its {what}; for example, write {spec}:3"));
     };
     text.parse().ok().filter(|amount| *amount >= least).ok_or_else(|| {
-        format!("the {what} of `{spec}` must be a number that is at least {least}, not `{text}`; write {spec}:3 for 3")
+        format!("the {what} of `{spec}` must be a number that is at least {least}, not `{text}`; for example, write {spec}:3")
     })
 }
 

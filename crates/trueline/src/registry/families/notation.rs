@@ -30,30 +30,31 @@ pub(in crate::registry) trait Notation {
     /// Formats the result for reports.
     fn show_ret(ret: &Self::Ret) -> String;
 
-    /// Returns the result of `record` as files give it.
+    /// Converts `ret`, a result of the operation in `_record`, to the notation that files use.
     fn write_ret(_record: &Record, ret: &Self::Ret) -> Value {
         value_of(&Self::show_ret(ret))
     }
 }
 
-/// A call of an operation, as a file gives it.
+/// A call of an operation, as read from a file.
 pub(super) struct Call<'r> {
     pub(super) record: &'r Record,
     /// The process that calls the operation, if that matters.
     pub(super) process: Option<ProcessId>,
 }
 
-/// A return of an operation, as a file gives it.
+/// A return of an operation, as read from a file.
 pub(super) struct Return<'r> {
-    /// The name of the operation in its row.
+    /// The name of the operation, as its row in [`operations!`] defines it.
     pub(super) name: &'static str,
     pub(super) record: &'r Record,
     pub(super) result: &'r Value,
 }
 
-/// The notation of an argument that consists of `T`, a tuple if it has several parts.
+/// The notation of an argument. `T` is the type of the argument, a tuple if the argument has
+/// several parts.
 pub(super) struct ArgumentNotation<T> {
-    /// The meaning of the call's `value`, for users.
+    /// A description of the call's `value`, for users.
     pub(super) text: &'static str,
     pub(super) read: fn(&Call<'_>) -> Result<T, String>,
     /// Returns the fields `key` and `value` of the call.
@@ -61,22 +62,23 @@ pub(super) struct ArgumentNotation<T> {
 }
 
 impl<T> ArgumentNotation<T> {
-    /// Returns the same notation with another meaning.
+    /// Returns the same notation with another description.
     pub(super) const fn meaning(self, text: &'static str) -> Self {
         Self { text, ..self }
     }
 }
 
-/// The notation of a result that consists of `T`, a tuple if it has several parts.
+/// The notation of a result. `T` is the type of the result, a tuple if the result has several
+/// parts.
 pub(super) struct ResultNotation<T> {
-    /// The meaning of the result, for users.
+    /// A description of the result, for users.
     pub(super) text: &'static str,
     pub(super) read: fn(&Return<'_>) -> Result<T, String>,
     pub(super) show: fn(T) -> String,
 }
 
 impl<T> ResultNotation<T> {
-    /// Returns the same notation with another meaning.
+    /// Returns the same notation with another description.
     pub(super) const fn meaning(self, text: &'static str) -> Self {
         Self { text, ..self }
     }
@@ -84,14 +86,16 @@ impl<T> ResultNotation<T> {
 
 /// Implements [`Notation`] by one row for each operation.
 ///
-/// The first line has the type that gets the notation, and the types of its operations and results. A row is
+/// The first line names the type that implements [`Notation`], the type of its operations, and the
+/// type of its results. A row has the form
 ///
 /// ```text
 /// "name" ["alias", ..] ARGUMENT(part, ..) [operation] -> RESULT(part, ..) [result];
 /// ```
 ///
-/// where `ARGUMENT` is an [`ArgumentNotation`] and `RESULT` a [`ResultNotation`], and text after either replaces its
-/// meaning. `operation` and `result` are expressions of the parts, and serve as patterns too.
+/// where `ARGUMENT` is an [`ArgumentNotation`] and `RESULT` a [`ResultNotation`]. A string literal
+/// after either of them replaces its description. `operation` and `result` are expressions that use
+/// the parts. They are also used as patterns, which extract the parts.
 macro_rules! operations {
     (
         $notation:ty: $op_type:ty, $ret_type:ty $(, write_ret: $write_ret:expr)?;
@@ -126,7 +130,7 @@ macro_rules! operations {
                         let ($($op_part),*) = ($argument.read)(&call)?;
                         Ok($($op)+)
                     })+
-                    name => unreachable!("{name} has no row"),
+                    name => unreachable!("the operation {name} has no row"),
                 }
             }
 
@@ -187,7 +191,8 @@ pub(super) const ANY: ArgumentNotation<Value> = ArgumentNotation {
     write: |value| (None, value),
 };
 
-/// An element of a container, in which null means empty.
+/// An element of a container. Null is not an element, because null means that the container is
+/// empty.
 pub(super) const ELEMENT: ArgumentNotation<Value> = ArgumentNotation { text: "the element", read: element, ..ANY };
 
 /// A key, which may be in the field `key`.
@@ -197,7 +202,7 @@ pub(super) const KEY: ArgumentNotation<Value> = ArgumentNotation {
     write: |key| (Some(key), Value::Null),
 };
 
-/// The meaning of an argument that has a key and a value.
+/// The description of an argument that has a key and a value.
 pub(super) const KEY_VALUE_TEXT: &str = "[key value], or the value if the field `key` has the key";
 
 /// The text for a result that carries no information.
@@ -207,15 +212,17 @@ pub(super) const DONE: &str = "ok";
 pub(super) const IGNORED: ResultNotation<()> =
     ResultNotation { text: "ignored", read: |_| Ok(()), show: |()| DONE.to_owned() };
 
-/// The result of an operation that may fail elsewhere (a full queue, a lock that is not free) but always succeeds here.
-/// Every result is accepted except `false`, unless `false` repeats the argument.
+/// The result of an operation that always succeeds in this specification, but may fail in others
+/// (an enqueue if the queue is full, a lock if it is held). Every result except `false` is
+/// accepted. `false` is accepted only if the argument is `false`, because logs may repeat the
+/// argument as the result.
 pub(super) const SUCCESS: ResultNotation<()> = ResultNotation { read: done, ..IGNORED };
 
 /// A value, which may be null.
 pub(super) const VALUE: ResultNotation<Value> =
     ResultNotation { text: "the value", read: |returned| Ok(returned.result.clone()), show: |value| value.to_string() };
 
-/// An element, or null for none.
+/// An element, or null if the container is empty.
 pub(super) const OR_EMPTY: ResultNotation<Option<Value>> = ResultNotation {
     text: "the element, or null if empty",
     read: |returned| Ok(element_or_empty(returned.result)),
@@ -226,7 +233,8 @@ pub(super) const OR_EMPTY: ResultNotation<Option<Value>> = ResultNotation {
 pub(super) const WHETHER: ResultNotation<bool> =
     ResultNotation { text: "true or false", read: whether, show: |yes| yes.to_string() };
 
-/// Whether a compare-and-set succeeded. Logs often repeat its argument if it did.
+/// Whether a compare-and-set succeeded. To report success, logs often repeat the argument as the
+/// result.
 pub(super) const SWAPPED: ResultNotation<bool> = ResultNotation {
     text: "true or false; returning [old new] means true",
     read: |returned| {
@@ -252,7 +260,7 @@ pub(super) fn without_key(record: &Record) -> Result<&Value, String> {
     match &record.key {
         None => Ok(&record.value),
         Some(_) => Err(format!(
-            "{record} has a `key`, but this spec has no keys; call the field `object` if each key is an object of its own, or use the spec `map`"
+            "{record} has a `key`, but this spec has no keys; rename the field to `object` if each key is an object of its own, or use the spec `map`"
         )),
     }
 }
@@ -284,10 +292,11 @@ fn done(returned: &Return<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the error for a result that is not what the operation must return.
+/// Returns the error for a result that the operation cannot return. `what` describes what it must
+/// return.
 pub(super) fn must_return(returned: &Return<'_>, what: &str) -> String {
     format!(
-        "{} returned {}, but must return {what}; give that as the `result` of the return",
+        "{} returned {}, but must return {what}; log such a value as the `result` of the return",
         returned.record,
         brief(returned.result)
     )
@@ -327,8 +336,8 @@ pub(super) fn old_and_new(record: &Record, value: &Value) -> Result<(Value, Valu
 
 /// Returns the key and the rest of the argument.
 ///
-/// Without the field `key`, the argument is `[key rest]`. For an operation that needs only a key, it is the key, or
-/// `[key null]` as in Jepsen's independent tests.
+/// If the call has no field `key`, the argument is `[key rest]`. If the operation needs only a key, the argument is the
+/// key itself, or `[key null]` as in Jepsen's independent tests.
 pub(super) fn key_and_rest(record: &Record, only_key: bool) -> Result<(Value, Value), String> {
     if let Some(key) = &record.key {
         return Ok((key.clone(), record.value.clone()));
@@ -362,8 +371,8 @@ pub(super) fn tuple(value: &Value) -> Option<(&Value, &Value)> {
     }
 }
 
-/// Returns the result of an operation with a key: the value if the result is `[key value]` and the call gave its key in
-/// such a pair, otherwise the result itself.
+/// Returns the result of an operation with a key. If the call and the result are both pairs that
+/// begin with the key, only the value of the result's pair is returned, otherwise the whole result.
 pub(super) fn without_pair<'r>(returned: &Return<'r>, only_key: bool) -> &'r Value {
     match (key_in_pair(returned.record, only_key), tuple(returned.result)) {
         (Some((key, _)), Some((first, value))) if first == key => value,

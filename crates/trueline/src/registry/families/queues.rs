@@ -20,9 +20,10 @@ operations! {
     "peek" ["front"] NOTHING() [QueueOp::Peek] -> OR_EMPTY(value) [ContainerRet::Value(value)];
 }
 
-/// Whether there was room for an element. If there was, logs may omit the result or repeat the element.
+/// Whether there was room for an element. If there was room, logs may omit the result or repeat the
+/// element.
 const ACCEPTED: ResultNotation<bool> = ResultNotation {
-    text: "false if the queue was full; true, nothing or the element if not",
+    text: "false if the queue was full; otherwise true, nothing or the element",
     read: |returned| {
         let Return { record, result, .. } = returned;
         match result {
@@ -53,7 +54,7 @@ operations! {
     "top" ["peek"] NOTHING() [StackOp::Top] -> OR_EMPTY(value) [ContainerRet::Value(value)];
 }
 
-/// `[height value]`; 0 or null if the stack was empty.
+/// A pair `[height value]`. If the stack was empty, the result may also be 0 or null.
 const POPPED: ResultNotation<(usize, Option<Value>)> = ResultNotation {
     text: "[height element], where height is the height before the call, or 0 if empty",
     read: |returned| {
@@ -108,9 +109,10 @@ operations! {
         NOTHING() [PriorityQueueOp::PeekMin] -> OR_EMPTY(value) [ContainerRet::Value(value)];
 }
 
-/// Decides the meaning of the numbers that appends returned: the index, or the element repeated, which shows only that
-/// it was appended. The meaning is the same for all appends of a history: the element, if all appends that returned a
-/// number returned their elements.
+/// Decides the meaning of the numbers that appends returned. Such a number is either the index of
+/// the element, or the element itself, which shows only that the append succeeded. The meaning is
+/// the same for all appends of a history: the numbers are elements if each append that returned a
+/// number returned its own element, and indices otherwise.
 pub(super) fn settle_log(
     _: &Log<Value>,
     operations: &[(&LogOp<Value>, Option<&LogRet<Value>>)],
@@ -138,10 +140,11 @@ fn show_log_ret(ret: LogRet<Value>) -> String {
 }
 
 const APPENDED: ResultNotation<LogRet<Value>> = ResultNotation {
-    text: "its index, starting at 0, or nothing, or the element; if every append returned its own element, numbers are \
+    text: "nothing, the element, or the index of the element, counted from 0; if every append returned its own element, numbers are \
            read as elements",
     read: |returned| match returned.result {
-        // The element repeated, unless it could be an index: see `settle_log`.
+        // The result repeats the element, and the element cannot be an index. If it could be an
+        // index, `settle_log` decides what the result means.
         result if *result == returned.record.value && size(returned).is_err() => Ok(LogRet::Done),
         Value::Null | Value::Bool(true) => Ok(LogRet::Done),
         Value::Bool(false) => (SUCCESS.read)(returned).map(|()| LogRet::Done),
@@ -155,7 +158,7 @@ const ALL_ELEMENTS: ResultNotation<LogRet<Value>> = ResultNotation {
     read: |returned| match returned.result {
         Value::List(values) => Ok(LogRet::Values(values.iter().cloned().collect())),
         other => Err(format!(
-            "{} returned {}, but must return the list of all values; give that as the `result` of the return, [] for none",
+            "{} returned {}, but must return the list of all values; log that list as the `result` of the return, [] if it is empty",
             returned.record,
             brief(other)
         )),

@@ -1,4 +1,4 @@
-//! Registers, alone and by key or index, and cells.
+//! Single registers, registers by key or index, and cells that can be set once.
 
 use super::notation::{
     ANY, ArgumentNotation, DONE, ELEMENT, IGNORED, NOTHING, OR_EMPTY, ResultNotation, SWAPPED, VALUE, WHETHER, brief,
@@ -17,7 +17,7 @@ operations! {
         ANY "the new value" (value) [RegisterOp::Write(value)] -> IGNORED() [RegisterRet::Done];
 }
 
-/// The value before and the value after.
+/// The expected value and the new value.
 const OLD_NEW: ArgumentNotation<(Value, Value)> = ArgumentNotation {
     text: "[old new]",
     read: |call| old_and_new(call.record, without_key(call.record)?),
@@ -34,7 +34,8 @@ operations! {
         -> SWAPPED(swapped) [CasRegisterRet::Swapped(swapped)];
 }
 
-/// A read or a write, and the value of its list entry: for a read, the value that it returned.
+/// A read or a write, and the value in its entry of the list: the value that the read returned, or
+/// that the write wrote.
 type Access = (MicroOp<Value, Value>, Value);
 
 /// Reads `[[f key value]..]`.
@@ -94,7 +95,7 @@ const VALUES_READ: ResultNotation<MultiRegisterRet<Value>> = ResultNotation {
         let accesses = micro_ops(record, result)?;
         if !accesses.iter().map(|(access, _)| access).eq(called) {
             return Err(format!(
-                "`{}` returned {}, but must return its own list {} with the values that it read filled in; give that as the `result` of the return",
+                "`{}` returned {}, but must return its own list {} with the values that it read filled in; log that list as the `result` of the return",
                 record.f,
                 brief(result),
                 brief(&record.value)
@@ -105,7 +106,8 @@ const VALUES_READ: ResultNotation<MultiRegisterRet<Value>> = ResultNotation {
     show: |ret| if ret.0.is_empty() { DONE.to_owned() } else { Value::List(ret.0).to_string() },
 };
 
-/// Returns the argument of a transaction, with the values that it read.
+/// Returns the argument of a transaction, in which the values that the transaction read replace the
+/// nulls.
 fn filled_in(record: &Record, ret: &MultiRegisterRet<Value>) -> Value {
     let mut read = ret.0.iter();
     let Value::List(accesses) = &record.value else { return Value::Null };
@@ -148,7 +150,7 @@ const INDEX_VALUE: ArgumentNotation<(usize, Value)> = ArgumentNotation {
         let (key, value) = key_and_rest(call.record, false)?;
         Ok((index(call.record, &key)?, value))
     },
-    // The index was read from an integer that fits.
+    // The index was read from an `i64`, so it fits in an `i64`.
     write: |(index, value)| (Some(Value::Int(i64::try_from(index).unwrap_or(i64::MAX))), value),
 };
 
@@ -170,7 +172,7 @@ operations! {
         -> WHETHER "true if it was stored" (stored) [OnceCellRet::Stored(stored)];
     "get" ["read", "load"]
         NOTHING() [OnceCellOp::Get]
-        -> OR_EMPTY "the value, or null if there is none" (value) [OnceCellRet::Value(value)];
+        -> OR_EMPTY "the value, or null if the cell is empty" (value) [OnceCellRet::Value(value)];
     "get-or-init" ["get-or-set", "get-or-insert"]
         ELEMENT "the value" (value) [OnceCellOp::GetOrInit(value)]
         -> OR_EMPTY "the resulting value" (value) [OnceCellRet::Value(value)];

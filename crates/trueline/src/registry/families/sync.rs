@@ -24,9 +24,9 @@ fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> 
     })
 }
 
-/// Returns the number of the process that calls.
+/// Returns the number of the process that calls the operation.
 fn process(call: &Call<'_>) -> u32 {
-    call.process.expect("operations that wait for each other have processes").0
+    call.process.expect("the process is passed for operations that wait for each other").0
 }
 
 /// Reads the identity of the caller: the argument, or the number of the process if there is no argument.
@@ -39,14 +39,14 @@ fn me<N: TryFrom<i64>>(call: &Call<'_>) -> Result<N, String> {
 
 /// Reads a list of two values.
 fn two<'v>(record: &Record, value: &'v Value) -> Result<(&'v Value, &'v Value), String> {
-    tuple(value).ok_or_else(|| format!("{record} has {}, but needs a list of two; write [1,2]", brief(value)))
+    tuple(value).ok_or_else(|| format!("{record} has {}, but needs a list of two values; write [1,2]", brief(value)))
 }
 
 fn int(number: impl TryInto<i64>) -> Value {
     Value::Int(number.try_into().unwrap_or(i64::MAX))
 }
 
-const ME_TEXT: &str = "the number of the caller; null means the process";
+const ME_TEXT: &str = "the number of the caller; null means the number of the process";
 
 const ME: ArgumentNotation<u64> = ArgumentNotation { text: ME_TEXT, read: me, write: |me| (None, int(me)) };
 const ME_U32: ArgumentNotation<u32> = ArgumentNotation { text: ME_TEXT, read: me, write: |me| (None, int(me)) };
@@ -175,7 +175,7 @@ operations! {
     "sync-c" ["c"] ME(me) [AbcOp::C(me)] -> OTHERS "[a b]" (a, b) [(a, b)];
 }
 
-/// The identity of a caller that does not bring a number.
+/// The identity of a caller that passes no number.
 const ME_ALONE: ArgumentNotation<(u32, u64)> =
     ArgumentNotation { text: ME_TEXT, read: |call| Ok((me(call)?, 0)), write: |(me, _)| (None, int(me)) };
 
@@ -199,7 +199,8 @@ const ME_AND_NUMBER: ArgumentNotation<(u32, u64)> = ArgumentNotation {
     text: "[caller number]",
     read: |call| {
         let (me, value) = two(call.record, without_key(call.record)?)?;
-        // The sum over the maximum number of threads (see `parties`) fits into 64 bits.
+        // Each number fits into 32 bits, so the sum of the numbers of all threads fits into 64 bits
+        // (`parties` limits the number of threads).
         Ok((number(call.record, me)?, number::<u32>(call.record, value)?.into()))
     },
     write: |(me, value)| (None, pair(int(me), int(value))),
@@ -227,31 +228,31 @@ operations! {
     TimeoutChannel<Value>: ChannelOp<Value>, TimeoutChannelRet<Value>;
     "send" ["put", "write"]
         SENT(value) [ChannelOp::Send(value)]
-        -> WHETHER "true if it was received" (sent) [TimeoutChannelRet::Sent(sent)];
+        -> WHETHER "true if the value was received" (sent) [TimeoutChannelRet::Sent(sent)];
     "receive" ["recv", "take"]
         NOTHING() [ChannelOp::Receive]
-        -> OR_EMPTY "the value, or null if it gave up" (value) [TimeoutChannelRet::Received(value)];
+        -> OR_EMPTY "the value, or null if the receive timed out" (value) [TimeoutChannelRet::Received(value)];
 }
 
 operations! {
     TimeoutExchanger<Value>: Value, Option<Value>;
     "exchange" ["swap"]
         ELEMENT "the value that is given" (given) [given]
-        -> OR_EMPTY "the value that was received, or null if it gave up" (got) [got];
+        -> OR_EMPTY "the value that was received, or null on a timeout" (got) [got];
 }
 
 operations! {
     CloseableChannel<Value>: CloseableChannelOp<Value>, CloseableChannelRet<Value>;
     "send" ["put", "write"]
         SENT(value) [CloseableChannelOp::Send(value)]
-        -> WHETHER "true, or false if it is closed" (sent) [CloseableChannelRet::Sent(sent)];
+        -> WHETHER "true, or false if the channel is closed" (sent) [CloseableChannelRet::Sent(sent)];
     "receive" ["recv", "take"]
         NOTHING_AT_ANY_KEY() [CloseableChannelOp::Receive]
-        -> OR_EMPTY "the value, or null if it is closed" (value) [CloseableChannelRet::Received(value)];
+        -> OR_EMPTY "the value, or null if the channel is closed" (value) [CloseableChannelRet::Received(value)];
     "close" [] NOTHING_AT_ANY_KEY() [CloseableChannelOp::Close] -> IGNORED() [CloseableChannelRet::Closed];
 }
 
-const OR_ENDED: ResultNotation<Option<Value>> = OR_EMPTY.meaning("the element, or null if all waited");
+const OR_ENDED: ResultNotation<Option<Value>> = OR_EMPTY.meaning("the element, or null if all workers waited");
 
 operations! {
     TerminatingQueue<Value>: TerminatingQueueOp<Value>, TerminatingQueueRet<Value>;
@@ -261,7 +262,7 @@ operations! {
         NOTHING_AT_ANY_KEY() [TerminatingQueueOp::Dequeue] -> OR_ENDED(value) [TerminatingQueueRet::Value(value)];
 }
 
-/// The process that calls, and the element that it adds.
+/// The process that calls the operation, and the element that the operation adds.
 const WORKER_ELEMENT: ArgumentNotation<(u32, Value)> = ArgumentNotation {
     text: ELEMENT.text,
     read: |call| Ok((process(call), element(call)?)),

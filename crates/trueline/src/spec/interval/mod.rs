@@ -1,19 +1,22 @@
-//! Objects whose operations take effect in several steps: an operation begins in the first and ends in the last.
+//! Objects whose operations take effect in several steps. An operation begins in the first of its
+//! steps, and ends in the last.
 //!
-//! This is interval linearizability (Castañeda, Rajsbaum & Raynal, *Unifying concurrent objects and distributed tasks:
-//! interval-linearizability*), in the manner of Lawrence & Lowe, *Synchronisation: Specification and Testing*, whose
-//! section 10 asks for it. Where operations [synchronize](super::sync), each takes part in one synchronization. Here it
-//! takes part in one or more *steps*: it begins in the first and ends, with its result, in the last. Given executions
-//! that are all open, an [`IntervalSpec`] returns whether they may take a step in the current state, which of them end
-//! with it, the results of these, and the next state.
+//! This is interval linearizability (Castañeda, Rajsbaum & Raynal, *Unifying concurrent objects and
+//! distributed tasks: interval-linearizability*). The interface follows Lawrence & Lowe,
+//! *Synchronisation: Specification and Testing*; section 10 of that paper asks for a criterion of
+//! this kind. An operation that [synchronizes](super::sync) takes part in one synchronization.
+//! Here, an operation takes part in one or more *steps*: it begins in the first, and gets its
+//! result in the last. Given executions that are all open, an [`IntervalSpec`] returns whether they
+//! may take a step in the current state, which of them end with that step, the results of those
+//! that end, and the next state.
 //!
 //! | specification | steps |
 //! |---|---|
 //! | `Signal` | a child meets its parent twice |
 //! | `WriteSnapshot` | each operation writes a value, and later takes a snapshot of all values |
-//! | [`OneStep`] | those of a [`SyncSpec`](super::sync::SyncSpec): all operations begin and end in one step |
+//! | [`OneStep`] | the synchronizations of a [`SyncSpec`](super::sync::SyncSpec): all operations begin and end in one step |
 //!
-//! Those without a link are examples, which are available by [name](crate::registry).
+//! The specifications without a link are examples, which are available by [name](crate::registry).
 
 mod one_step;
 mod signal;
@@ -28,7 +31,7 @@ pub use signal::{Signal, SignalOp};
 #[doc(hidden)]
 pub use write_snapshot::WriteSnapshot;
 
-/// The role of an execution in a step.
+/// The role of an execution (one call of an operation) in a step.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub enum Part<'a, Op> {
     /// The execution took part in an earlier step, and has not ended.
@@ -59,13 +62,14 @@ impl<'a, Op> Part<'a, Op> {
     }
 }
 
-/// The possible outcomes of a step: each possible next state, with the result of each execution that ends with the
-/// step, and `None` for each that continues, in the order of the executions.
+/// The possible outcomes of a step. Each outcome is a possible next state and a list with one entry
+/// for each execution, in the order of the executions. The entry is the result of the execution if
+/// the execution ends with the step, and `None` if it continues.
 pub type Stepped<State, Ret> = Vec<(State, Vec<Option<Ret>>)>;
 
 /// An object whose operations take effect in one or more steps.
 ///
-/// As an example, the signal of the paper, whose `signalUpAndWait` meets two calls of the parent:
+/// This example is the signal of the paper, whose `signalUpAndWait` meets two calls of the parent:
 ///
 /// ```
 /// use trueline::spec::interval::Part::{self, Begins, GoesOn};
@@ -104,7 +108,8 @@ pub type Stepped<State, Ret> = Vec<(State, Vec<Option<Ret>>)>;
 /// }
 /// ```
 ///
-/// Each method states what it promises. If a specification breaks a promise, verdicts can be wrong.
+/// The documentation of each method states what its implementation must guarantee. If a
+/// specification violates a guarantee, verdicts can be wrong.
 pub trait IntervalSpec: Sync {
     /// An operation with its arguments.
     type Op: Clone + Eq + Hash + Debug + Send + Sync;
@@ -116,17 +121,19 @@ pub trait IntervalSpec: Sync {
     /// Returns the initial state.
     fn initial(&self) -> Self::State;
 
-    /// Returns the place of an operation among those that take a step with it. The executions are passed to
-    /// [`step`](Self::step) sorted by place. Of those with equal places, the ones that continue come first, and
-    /// otherwise they are in the order of their calls, which must not matter.
+    /// Returns the place of an operation in the list of operations that take a step together. The
+    /// executions are passed to [`step`](Self::step) sorted by place. Executions with equal places
+    /// are sorted further: those that continue come before those that begin, and otherwise the
+    /// order is that of their calls. The outcomes must not depend on the order of executions with
+    /// equal places.
     fn place(&self, op: &Self::Op) -> u32 {
         let _ = op;
         0
     }
 
-    /// Returns whether these parts, in the order of their places, may be the first of a larger group that takes a step
-    /// in this state. The default is `true`, so that all sets of open executions are tried; returning `false` saves
-    /// time.
+    /// Returns whether these executions, in the order of their places, can be the first members of
+    /// a larger group that takes a step in this state. The default is `true`, so that all sets of
+    /// open executions are tried; returning `false` saves time.
     fn extends(&self, state: &Self::State, parts: &[Part<'_, Self::Op>]) -> bool {
         let _ = (state, parts);
         true
@@ -135,7 +142,7 @@ pub trait IntervalSpec: Sync {
     /// Returns the outcomes if exactly these executions take a step: none if they cannot, several if the step is
     /// nondeterministic.
     ///
-    /// In each step, some execution must begin or end, so that the number of steps is finite. An outcome in which none
-    /// does is not a step, and is ignored.
+    /// In each step, some execution must begin or end, so that the number of steps is finite. An outcome in which no
+    /// execution begins or ends is not a step, and is ignored.
     fn step(&self, state: &Self::State, parts: &[Part<'_, Self::Op>]) -> Stepped<Self::State, Self::Ret>;
 }

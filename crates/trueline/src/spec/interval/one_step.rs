@@ -1,9 +1,10 @@
-//! Synchronizations as steps.
+//! Adapts specifications of synchronizations to specifications with steps.
 
 use super::{IntervalSpec, Part, Stepped};
 use crate::spec::sync::SyncSpec;
 
-/// Adapts an object whose operations synchronize: they all begin and end in one step.
+/// Adapts an object whose operations synchronize: each synchronization becomes one step, in which all its operations
+/// begin and end.
 ///
 /// The two criteria then agree: a history is synchronization-linearizable if and only if it is interval-linearizable
 /// with this specification.
@@ -37,7 +38,8 @@ impl<S: SyncSpec> IntervalSpec for OneStep<S> {
     }
 }
 
-/// Returns the operations of these parts. An execution never continues, because it ends in the step in which it begins.
+/// Returns the operations of the executions `parts`. None of them continues from an earlier step,
+/// because each execution ends in the step in which it begins.
 fn ops<'a, Op>(parts: &[Part<'a, Op>]) -> Vec<&'a Op> {
     parts.iter().map(|part| part.op()).collect()
 }

@@ -16,10 +16,10 @@ pub enum SignalOp {
 
 /// A signal between a child and its parent, from which barriers are built (Lawrence & Lowe, section 10 and figure 16).
 ///
-/// The child's call meets two calls of the parent: with the first, the parent learns of the child; with the second, it
-/// releases the child. The parent makes these calls in turn. No other calls are part of a step: if the parent lowers a
-/// signal that it has not seen, or waits for a second signal before it has lowered the first, the history is rejected
-/// if that call returns.
+/// The child's call meets two calls of the parent: with the first, the parent learns of the child;
+/// with the second, it releases the child. The parent makes these two calls alternately. No other
+/// calls are part of a step: if the parent lowers a signal that it has not seen, or waits for a
+/// second signal before it has lowered the first, the history is rejected if that call returns.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signal;
 
@@ -33,7 +33,7 @@ impl IntervalSpec for Signal {
         false
     }
 
-    /// Puts the child first.
+    /// Places the child before the parent.
     fn place(&self, op: &SignalOp) -> u32 {
         u32::from(*op != SignalOp::SignalUpAndWait)
     }

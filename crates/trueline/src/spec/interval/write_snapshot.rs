@@ -1,4 +1,4 @@
-//! Write-snapshot.
+//! The write-snapshot object.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -11,10 +11,12 @@ use super::{IntervalSpec, Stepped};
 /// A write-snapshot object: each operation writes a value, and returns the set of all values written so far, including
 /// its own (Castañeda, Rajsbaum & Raynal).
 ///
-/// A slow operation may be seen by another one that returns before a third one is called, and may itself see that third
-/// one: it writes its value in an early step, and takes its snapshot in a late one. No single moment explains both, so
-/// neither linearizability nor synchronizations can express this. Operations that write values or take snapshots in the
-/// same step might as well do so in several steps, one after another; so each operation is alone in its steps.
+/// A slow operation writes its value in an early step, and takes its snapshot in a late one. In
+/// between, a second operation may return a set with that value. After that, a third operation may
+/// be called, and its value may also be in the slow operation's snapshot. No single moment explains
+/// both sets, so neither linearizability nor synchronizations can express this object. A step in
+/// which several operations write values or take snapshots can be replaced by several steps, one
+/// for each operation. So in this specification, each step has a single operation.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteSnapshot<V>(PhantomData<fn(V)>);
 

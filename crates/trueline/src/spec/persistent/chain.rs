@@ -1,14 +1,15 @@
 //! A persistent list for stacks, queues and logs.
 //!
-//! Nodes point from newer to older elements. A chain consists of its newest node and a length: its elements are that
-//! node and the `len - 1` nodes before it. So many chains can share one line of nodes, and dropping the oldest element
-//! only decreases the length. The oldest element is found by *jump pointers*: each node also points to one far
-//! ancestor, which is chosen by the skew-binary rule of E. W. Myers, "An applicative random-access stack" (Information
-//! Processing Letters 17, 1983). By this rule, any ancestor is O(log n) jumps away, although a node has only one jump
+//! Nodes point from newer to older elements. A chain consists of its newest node and a length: its
+//! elements are that node and the `len - 1` nodes before it. Therefore, several chains can share
+//! nodes, and dropping the oldest element only decreases the length. The oldest element is found by
+//! *jump pointers*: each node also points to one far ancestor, which is chosen by the skew-binary
+//! rule of E. W. Myers, "An applicative random-access stack" (Information Processing Letters 17,
+//! 1983). By this rule, any ancestor is O(log n) jumps away, although a node has only one jump
 //! pointer.
 //!
-//! The hash is a polynomial ([`polynomial`](super::polynomial)) in which the newest element has weight 1, so that an
-//! element can be removed at both ends.
+//! The hash is a polynomial ([`polynomial`](super::polynomial)) in which the newest element has weight 1. It can be
+//! updated when an element is removed at either end.
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -34,9 +35,9 @@ use super::{ALLOCATOR_OVERHEAD, ARC_HEADER};
 ///
 /// # Memory
 ///
-/// A node lives as long as a chain contains it *or a newer node*: elements that were dropped at the oldest end of a
-/// chain that is never empty are kept until the chains that grew from them are gone. An empty chain keeps nothing
-/// alive.
+/// A node lives as long as a chain contains it *or a newer node* that was pushed onto it.
+/// Therefore, the elements that are dropped at the oldest end of a chain stay in memory until the
+/// chain becomes empty or is dropped. An empty chain keeps nothing alive.
 pub struct Chain<T> {
     /// `None` if and only if `len` is 0, so that an empty chain keeps nothing alive.
     newest: Option<Arc<Node<T>>>,
@@ -47,11 +48,12 @@ pub struct Chain<T> {
 
 struct Node<T> {
     value: T,
-    /// The number of nodes on the path to the first one, including both ends.
+    /// The number of nodes on the path from this node to the first one, including both.
     depth: usize,
-    /// The node before this one. `None` stands for an imaginary node of depth 0 that is its own parent and jump.
+    /// The node before this one. `None` stands for an imaginary node of depth 0 whose parent and
+    /// jump target are the node itself.
     parent: Link<T>,
-    /// A proper ancestor, which is therefore always kept alive by `parent`.
+    /// A proper ancestor of this node, which `parent` therefore keeps alive.
     jump: Link<T>,
 }
 
@@ -72,7 +74,7 @@ impl<T> Node<T> {
         Self { value, depth: depth(&parent) + 1, parent, jump }
     }
 
-    /// Returns the ancestor with this depth, which is from 1 to the depth of this node.
+    /// Returns the ancestor (or this node) with depth `wanted`, which must be from 1 to the depth of this node.
     fn ancestor(&self, wanted: usize) -> &Self {
         debug_assert!((1..=self.depth).contains(&wanted));
         let mut node = self;
@@ -80,7 +82,8 @@ impl<T> Node<T> {
             let link = if depth(&node.jump) >= wanted { &node.jump } else { &node.parent };
             match link {
                 Some(older) => node = older,
-                // Only the imaginary node of depth 0 is beyond a missing link, and `wanted` is at least 1.
+                // This does not occur: a missing link leads to the imaginary node of depth 0, but `wanted` is at
+                // least 1.
                 None => break,
             }
         }
@@ -89,10 +92,10 @@ impl<T> Node<T> {
 }
 
 impl<T> Drop for Node<T> {
-    /// Drops a line of nodes in a loop, because the default recursion would overflow the stack.
+    /// Drops linked nodes in a loop, because the default recursion would overflow the stack.
     fn drop(&mut self) {
-        // Each jump is dropped before the parent that keeps its target alive. So it is never the last reference, and
-        // the only nodes that are freed here are freed one after another.
+        // Each jump is dropped before the parent, which keeps the target of the jump alive. So a jump is never the last
+        // reference to a node, and nodes are freed only by the loop, one after another.
         self.jump = None;
         let mut next = self.parent.take();
         while let Some(link) = next {
@@ -140,8 +143,9 @@ impl<T> Chain<T> {
         self.nodes().map(|node| &node.value)
     }
 
-    /// Returns whether this chain may start, from its oldest element on, with the elements of `start`. `false` is
-    /// certain, but `true` is not, because only a few of the newest elements of `start` are compared.
+    /// Returns `false` if this chain certainly does not start, at its oldest element, with the
+    /// elements of `start`. If the result is `true`, the chain may or may not start with them,
+    /// because only a few of the newest elements of `start` are compared.
     ///
     /// ```
     /// use trueline::spec::persistent::Chain;
@@ -292,7 +296,7 @@ mod tests {
         let mut random = Random::new(7);
         let mut versions = vec![(Chain::new(), VecDeque::new())];
         for round in 0..60_000 {
-            // Mostly the latest version, sometimes an older one, so that the history branches.
+            // Update mostly the latest version, and sometimes an older one, so that the history branches.
             let from = if random.below(8) == 0 { random.below(versions.len()) } else { versions.len() - 1 };
             let (chain, mut model) = versions[from].clone();
             let next = match random.below(5) {
@@ -446,7 +450,7 @@ mod tests {
     fn every_element_is_dropped_once() {
         let token = Arc::new(());
         #[derive(Clone)]
-        struct Counted(#[expect(dead_code, reason = "held for its count")] Arc<()>);
+        struct Counted(#[expect(dead_code, reason = "held only for its reference count")] Arc<()>);
         impl Hash for Counted {
             fn hash<H: Hasher>(&self, state: &mut H) {
                 state.write_u8(0);

@@ -1,9 +1,11 @@
 //! A persistent list that grows and shrinks at both ends.
 //!
-//! It consists of two [`Chain`]s. Their newest elements are the two ends, and their oldest elements meet in the middle.
-//! If the chain of an end is empty, that end is the oldest element of the other chain, which can be removed in O(log
-//! n). So no chain is ever reversed, and every update costs O(log n) at most. This bound is not amortized: an amortized
-//! bound would be of little use, because many states branch off a single one.
+//! The list consists of two [`Chain`]s. Their newest elements are the two ends, and their oldest
+//! elements meet in the middle. If one of the chains is empty, its end of the list is the oldest
+//! element of the other chain. That element can be removed in O(log n). So no chain is ever
+//! reversed, and every update costs O(log n) at most. This bound is not amortized. An amortized
+//! bound would be of little use, because many states can branch off a single one, and each of them
+//! could then repeat the same expensive update.
 //!
 //! The place where the two chains meet depends on the updates, and is not part of the contents. Therefore, the list has
 //! a hash of its own, a polynomial ([`polynomial`](super::polynomial)) over all elements, in which the back has weight
@@ -37,8 +39,8 @@ use super::polynomial::{BASE, BASE_INVERSE, add, base_to_the, element_hash, mult
 pub struct DoubleEnded<T> {
     /// The front of the list is the newest element of this chain.
     front: Chain<T>,
-    /// The back of the list is the newest element of this chain. Its oldest element follows the oldest element of
-    /// `front`.
+    /// The back of the list is the newest element of this chain. The oldest element of this chain
+    /// follows the oldest element of `front`.
     back: Chain<T>,
     /// The polynomial hash of the elements, less than the prime.
     hash: u64,
@@ -81,8 +83,8 @@ impl<T> DoubleEnded<T> {
         self.front.iter().chain(back)
     }
 
-    /// Returns the approximate maximum number of bytes that the last update allocated: one node, see
-    /// [`Chain::heap_size`].
+    /// Returns the approximate maximum number of bytes that the last update allocated: one node;
+    /// see [`Chain::heap_size`].
     pub fn heap_size(&self) -> usize {
         self.front.heap_size().max(self.back.heap_size())
     }
@@ -184,7 +186,7 @@ mod tests {
         let mut random = Random::new(13);
         let mut versions = vec![(DoubleEnded::new(), VecDeque::new())];
         for round in 0..60_000 {
-            // Mostly the latest version, sometimes an older one, so that the history branches.
+            // Update mostly the latest version, and sometimes an older one, so that the history branches.
             let from = if random.below(8) == 0 { random.below(versions.len()) } else { versions.len() - 1 };
             let (list, mut model) = versions[from].clone();
             let value = random.below(3);
@@ -215,7 +217,7 @@ mod tests {
             versions.push((next, model));
             if round % 500 == 0 {
                 for (left, left_model) in &versions {
-                    assert!(left.iter().eq(left_model), "old versions stay as they are");
+                    assert!(left.iter().eq(left_model), "an update changed an older version");
                     let direct: DoubleEnded<usize> = left_model.iter().copied().collect();
                     assert_eq!((direct.hash, &direct), (left.hash, left));
                     for (right, right_model) in &versions {

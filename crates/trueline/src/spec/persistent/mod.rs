@@ -4,15 +4,17 @@
 //! returns a new value that shares almost everything with the old one, so that the cost of a step does not grow with
 //! the size of the state.
 //!
-//! - [`Chain`]: a list that grows and shrinks at its newest end and shrinks at its oldest (stacks, queues, logs).
+//! - [`Chain`]: a list that grows and shrinks at its newest end, and also shrinks at its oldest end
+//!   (stacks, queues, logs).
 //! - [`DoubleEnded`]: a list that grows and shrinks at both ends.
 //! - [`Trie`]: a map; with values `()`, a set.
 //! - [`Treap`]: a map that is sorted by its keys (priority queues).
 //! - [`Text`]: a text that grows at its end.
 //!
-//! All of them maintain a 64-bit hash of their contents. [`Hash`] writes only this hash (and the length). Two values
-//! are compared element by element only if their hashes and lengths agree, up to the first part that they share. Equal
-//! contents have equal hashes, no matter how they were reached.
+//! All of them maintain a 64-bit hash of their contents. [`Hash`] writes only this hash (and the
+//! length). Two values are compared element by element only if their hashes and lengths agree, and
+//! only up to the first part that they share. Equal contents have equal hashes, no matter which
+//! updates created them.
 //!
 //! The hash is a fixed function ([`FoldHasher`]). It is the same in each run, so that nothing that depends on it, such
 //! as the iteration order of a [`Trie`], differs between runs.
@@ -42,7 +44,7 @@ const ARC_HEADER: usize = 2 * size_of::<usize>();
 /// A small, fast and fixed hash function by folded multiplication.
 ///
 /// Each word is combined with the state by exclusive or, the result is multiplied by an odd constant, and the two
-/// halves of the 128-bit product are folded together: the high half depends on the bits to which the low half is blind,
+/// halves of the 128-bit product are folded together: the high half depends on bits that do not affect the low half,
 /// and the other way around. There is no random seed, so that equal values have equal hashes in every run. Therefore,
 /// an adversary who chooses the values can choose collisions, but here these cost only time and never cause a wrong
 /// answer.
@@ -84,8 +86,8 @@ impl Default for FoldHasher {
 
 impl Hasher for FoldHasher {
     fn finish(&self) -> u64 {
-        // A second round, because after only one, the hashes of adjacent small integers still differ by a constant in
-        // the low half.
+        // This is a second round, because after only one round, the hashes of adjacent small integers still differ by a
+        // constant in the low half.
         fold(self.state ^ START, FINISH)
     }
 
@@ -98,7 +100,7 @@ impl Hasher for FoldHasher {
         }
         let rest = words.remainder();
         if !rest.is_empty() {
-            // At most 7 bytes, so the last byte is free for their number: "a" and "a\0" must differ.
+            // At most 7 bytes remain, so the last byte of the buffer can hold their number: "a" and "a\0" must differ.
             let mut buffer = [0; 8];
             buffer[..rest.len()].copy_from_slice(rest);
             buffer[7] = rest.len() as u8;

@@ -8,7 +8,7 @@ use std::hash::Hash;
 
 use super::hash_of;
 
-/// The modulus of the hash, a Mersenne prime, so that the remainder needs no division.
+/// The modulus of the hash. It is a Mersenne prime, so computing the remainder needs no division.
 const PRIME: u64 = (1 << 61) - 1;
 /// The base of the polynomial: an arbitrary large number less than the prime.
 pub(super) const BASE: u64 = 0x0B5A_D4EC_EDA1_CE2B;
@@ -32,12 +32,12 @@ pub(super) const fn subtract(left: u64, right: u64) -> u64 {
 }
 
 pub(super) const fn multiply(left: u64, right: u64) -> u64 {
-    // 2^61 is 1 modulo the prime, so the bits above the lowest 61 are added to these.
+    // 2^61 is 1 modulo the prime, so the bits above the lowest 61 are added to the lowest 61.
     let product = left as u128 * right as u128;
     add(product as u64 & PRIME, (product >> 61) as u64)
 }
 
-/// Computes the inverse by Fermat's little theorem: the power of the prime - 2.
+/// Computes the inverse by Fermat's little theorem, as the power with the exponent `PRIME - 2`.
 const fn inverse(number: u64) -> u64 {
     let mut power = number;
     let mut result = 1;

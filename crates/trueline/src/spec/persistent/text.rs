@@ -1,8 +1,9 @@
 //! A persistent text that grows at its end.
 //!
-//! A text is a line of pieces, each of which points to the one before it. Appending adds a piece, which is not copied.
-//! The division into pieces is not part of the contents: the hash is a polynomial ([`polynomial`](super::polynomial))
-//! over the bytes, and the hash of a concatenation follows from the hashes and lengths of its two parts.
+//! A text is a list of pieces, each of which points to the one before it. Appending adds a piece
+//! without copying its bytes. The division into pieces is not part of the contents: the hash is a
+//! polynomial ([`polynomial`](super::polynomial)) over the bytes, and the hash of a concatenation
+//! follows from the hashes and lengths of its two parts.
 
 use std::fmt::{self, Debug, Display};
 use std::hash::{Hash, Hasher};
@@ -13,7 +14,7 @@ use smallvec::SmallVec;
 use super::polynomial::{BASE, add, base_to_the, multiply};
 use super::{ALLOCATOR_OVERHEAD, ARC_HEADER};
 
-/// A persistent text: the cost of appending does not depend on its length.
+/// A persistent text: the cost of appending does not depend on the length of the existing text.
 ///
 /// A clone increments one reference count. The hash is maintained by each update; see the [module](super).
 ///
@@ -42,13 +43,13 @@ pub struct Text {
 type Link = Option<Arc<Piece>>;
 
 struct Piece {
-    /// Never empty.
+    /// The text of this piece, which is never empty.
     text: Arc<str>,
     before: Link,
 }
 
 impl Drop for Piece {
-    /// Drops a line of pieces in a loop, because the default recursion would overflow the stack.
+    /// Drops linked pieces in a loop, because the default recursion would overflow the stack.
     fn drop(&mut self) {
         let mut next = self.before.take();
         while let Some(link) = next {
@@ -93,8 +94,9 @@ impl Text {
         }
     }
 
-    /// Returns whether this text may start with `start`. `false` is certain, but `true` is not, because only the last
-    /// few pieces of `start` are compared.
+    /// Returns `false` if this text certainly does not start with `start`. If the result is `true`,
+    /// the text may or may not start with `start`, because only the last few pieces of `start` are
+    /// compared.
     ///
     /// ```
     /// use trueline::spec::persistent::Text;
@@ -107,7 +109,8 @@ impl Text {
     ///
     /// # Complexity
     ///
-    /// The length of these pieces, and the number of pieces of this text that are not part of `start`.
+    /// O(l + p), where l is the length of the compared pieces, and p the number of pieces of this text that are not
+    /// part of `start`.
     pub fn may_start_with(&self, start: &Self) -> bool {
         const PIECES: usize = 4;
         let Some(mut behind) = self.len.checked_sub(start.len) else { return false };
@@ -135,8 +138,9 @@ impl Text {
         true
     }
 
-    /// Returns the approximate number of bytes that the last update allocated if it appended a text of one piece: this
-    /// piece, whose bytes are shared with the text that was appended.
+    /// Returns the approximate number of bytes that the last update allocated, if it appended a
+    /// text of one piece. This is the size of a piece without its bytes, because the bytes are
+    /// shared with the appended text.
     pub fn heap_size(&self) -> usize {
         if self.is_empty() { 0 } else { size_of::<Piece>() + ARC_HEADER + ALLOCATOR_OVERHEAD }
     }
@@ -152,7 +156,7 @@ impl From<Arc<str>> for Text {
         if text.is_empty() {
             return Self::new();
         }
-        // Plus 1, because otherwise a zero byte at the start would not change the hash.
+        // Each byte is increased by 1, because otherwise a zero byte at the start would not change the hash.
         let hash = text.bytes().fold(0, |hash, byte| add(multiply(hash, BASE), u64::from(byte) + 1));
         Self { len: text.len(), hash, newest: Some(Arc::new(Piece { text, before: None })) }
     }
@@ -175,7 +179,8 @@ impl PartialEq for Text {
         if self.hash != other.hash || self.len != other.len {
             return false;
         }
-        // Compares from the end: the pieces that remain, and the rest of the current ones.
+        // Compare from the end. `left_pieces` and `right_pieces` are the pieces that remain. `left`
+        // and `right` are the bytes that remain of the current piece of each text.
         let (mut left_pieces, mut right_pieces) = (self.newest.as_ref(), other.newest.as_ref());
         let (mut left, mut right): (&[u8], &[u8]) = (&[], &[]);
         loop {
@@ -187,7 +192,7 @@ impl PartialEq for Text {
                 }
             }
             if left.is_empty() {
-                // The lengths are equal, so both end here.
+                // The lengths are equal, so both texts end here.
                 let Some(piece) = left_pieces else { return true };
                 (left, left_pieces) = (piece.text.as_bytes(), piece.before.as_ref());
             }

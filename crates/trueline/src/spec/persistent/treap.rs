@@ -1,9 +1,10 @@
 //! A persistent map that is sorted by its keys.
 //!
-//! It is a treap (R. Seidel and C. R. Aragon, "Randomized search trees", Algorithmica 16, 1996): a search tree by keys
-//! that is also a heap by priorities. Here the priority of a key is its hash, so the shape depends only on the
-//! contents: equal maps have equal trees. They are compared subtree by subtree, and a subtree that both share costs one
-//! pointer comparison.
+//! The map is a treap (R. Seidel and C. R. Aragon, "Randomized search trees", Algorithmica 16,
+//! 1996): a search tree by keys that is also a heap by priorities. Here the priority of a key is
+//! its hash, so the shape depends only on the contents: equal maps have equal trees. They are
+//! compared subtree by subtree, and comparing a subtree that both maps share costs one pointer
+//! comparison.
 
 use std::cmp::Ordering;
 use std::fmt::{self, Debug};
@@ -29,15 +30,16 @@ use super::{ALLOCATOR_OVERHEAD, ARC_HEADER, hash_of};
 ///
 /// # Complexity
 ///
-/// Updates and queries cost O(log n), as expected for random keys: only keys that were chosen to attack the (fixed)
-/// hash function make the tree deep. An empty map allocates nothing. If the order does not matter, use a
-/// [`Trie`](super::Trie).
+/// Updates and queries have an expected cost of O(log n), as for random priorities: only keys that were chosen to
+/// attack the (fixed) hash function make the tree deep. An empty map allocates nothing. If the order does not matter,
+/// use a [`Trie`](super::Trie).
 pub struct Treap<K, V> {
     root: Link<K, V>,
     len: usize,
     /// The wrapping sum of the hashes of the entries: it does not depend on their order.
     hash: u64,
-    /// The approximate number of bytes that the update that created this map allocated. Not part of the contents.
+    /// The approximate number of bytes allocated by the update that created this map. This number
+    /// is not part of the contents.
     allocated: u32,
 }
 
@@ -46,16 +48,17 @@ struct Node<K, V> {
     priority: u64,
     key: K,
     value: V,
-    /// The entries with lesser keys. This node outranks all of them.
+    /// The entries with lesser keys. All of them rank below this node ([`Node::outranks`]).
     left: Link<K, V>,
-    /// The entries with greater keys. This node outranks all of them.
+    /// The entries with greater keys. All of them rank below this node ([`Node::outranks`]).
     right: Link<K, V>,
 }
 
 type Link<K, V> = Option<Arc<Node<K, V>>>;
 
 impl<K: Ord, V> Node<K, V> {
-    /// Compares by priority, and by key if priorities are equal: this order is total, so that there is only one shape.
+    /// Compares by priority, and by key if priorities are equal: this order is total, so that each
+    /// map has only one possible shape.
     fn outranks(&self, other: &Self) -> bool {
         (self.priority, &self.key) > (other.priority, &other.key)
     }
@@ -76,7 +79,7 @@ impl Builder {
         self.link(Node { priority: node.priority, key: node.key.clone(), value: node.value.clone(), left, right })
     }
 
-    /// Returns the tree with an entry whose key it does not have yet.
+    /// Returns the tree with an additional entry. The tree must not contain its key yet.
     fn with_new<K: Clone + Ord, V: Clone>(&mut self, tree: &Link<K, V>, mut entry: Node<K, V>) -> Link<K, V> {
         match tree {
             Some(node) if !entry.outranks(node) => {
@@ -95,7 +98,7 @@ impl Builder {
         }
     }
 
-    /// Splits a tree that does not have `key` into the entries with lesser keys and those with greater ones.
+    /// Splits a tree that does not contain `key` into the entries with lesser keys and the entries with greater keys.
     fn split<K: Clone + Ord, V: Clone>(&mut self, tree: &Link<K, V>, key: &K) -> (Link<K, V>, Link<K, V>) {
         match tree {
             None => (None, None),
@@ -110,7 +113,7 @@ impl Builder {
         }
     }
 
-    /// Returns the tree with another value for a key that it has.
+    /// Returns the tree in which the value of a key is replaced. The tree must contain the key.
     fn with_value<K: Clone + Ord, V: Clone>(&mut self, tree: &Link<K, V>, key: &K, value: V) -> Link<K, V> {
         let node = tree.as_ref()?;
         match key.cmp(&node.key) {
@@ -129,7 +132,7 @@ impl Builder {
         }
     }
 
-    /// Returns the tree without a key that it has.
+    /// Returns the tree with a key removed. The tree must contain the key.
     fn without<K: Clone + Ord, V: Clone>(&mut self, tree: &Link<K, V>, key: &K) -> Link<K, V> {
         let node = tree.as_ref()?;
         match key.cmp(&node.key) {
@@ -145,7 +148,7 @@ impl Builder {
         }
     }
 
-    /// Returns the tree without its least key.
+    /// Returns the tree with its least key removed.
     fn without_first<K: Clone, V: Clone>(&mut self, tree: &Link<K, V>) -> Link<K, V> {
         let node = tree.as_ref()?;
         if node.left.is_none() {
@@ -155,7 +158,7 @@ impl Builder {
         self.copy(node, left, node.right.clone())
     }
 
-    /// Joins two trees; all keys of the first are less than those of the second.
+    /// Joins two trees. All keys of the first tree must be less than those of the second.
     fn join<K: Clone + Ord, V: Clone>(&mut self, less: &Link<K, V>, greater: &Link<K, V>) -> Link<K, V> {
         match (less, greater) {
             (None, tree) | (tree, None) => tree.clone(),
@@ -203,8 +206,8 @@ impl<K, V> Treap<K, V> {
         iter
     }
 
-    /// Returns the approximate number of bytes that the update that created this map allocated: the nodes on the path
-    /// to the changed entry.
+    /// Returns the approximate number of bytes allocated by the update that created this map: the
+    /// size of the nodes on the path to the changed entry.
     ///
     /// The memory that keys and values themselves hold on the heap is unknown here, and is not counted.
     pub fn heap_size(&self) -> usize {
@@ -226,7 +229,7 @@ impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> Treap<K, V> {
         None
     }
 
-    /// Returns the map in which this key has this value, whether or not it had a value before.
+    /// Returns the map in which this key has this value, whether or not the key had a value before.
     #[must_use = "the map itself does not change"]
     pub fn insert(&self, key: K, value: V) -> Self {
         let mut builder = Builder { nodes: 0 };
@@ -265,7 +268,7 @@ impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> Treap<K, V> {
         Some((key, value, Self::made(&builder, root, self.len - 1, hash)))
     }
 
-    /// Returns the map without this key, whether or not it had a value.
+    /// Returns the map without this key, whether or not the key had a value.
     #[must_use = "the map itself does not change"]
     pub fn remove(&self, key: &K) -> Self {
         let Some(present) = self.get(key) else {
@@ -279,8 +282,8 @@ impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> Treap<K, V> {
 
     fn made(builder: &Builder, root: Link<K, V>, len: usize, hash: u64) -> Self {
         let allocated = builder.nodes * (size_of::<Node<K, V>>() + ARC_HEADER + ALLOCATOR_OVERHEAD);
-        // Only the allocations of a degenerate, very deep tree would not fit, and then the maximum is a good enough
-        // answer.
+        // Only the allocations of a degenerate, very deep tree would not fit into 32 bits, and for
+        // such a tree `u32::MAX` is accurate enough.
         Self { root, len, hash, allocated: u32::try_from(allocated).unwrap_or(u32::MAX) }
     }
 }
@@ -306,8 +309,8 @@ impl<K: Eq, V: Eq> PartialEq for Treap<K, V> {
 
 impl<K: Eq, V: Eq> Eq for Treap<K, V> {}
 
-/// Returns whether two subtrees at the same position have the same entries. This compares node by node, because the
-/// contents determine the shape.
+/// Returns whether two subtrees at the same position have the same entries. Comparing node by node is enough, because
+/// the contents determine the shape.
 fn same_entries<K: Eq, V: Eq>(left: &Link<K, V>, right: &Link<K, V>) -> bool {
     match (left, right) {
         (None, None) => true,
@@ -336,7 +339,7 @@ impl<K: Debug, V: Debug> Debug for Treap<K, V> {
 }
 
 impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> FromIterator<(K, V)> for Treap<K, V> {
-    /// If a key occurs more than once, its last value counts.
+    /// If a key occurs more than once, its last value is kept.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         entries.into_iter().fold(Self::new(), |treap, (key, value)| treap.insert(key, value))
     }
@@ -344,7 +347,8 @@ impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> FromIterator<(K, V)> for Treap
 
 /// Iterates over the entries in the order of their keys.
 struct Iter<'treap, K, V> {
-    /// The nodes whose left subtrees are finished; the one with the least key is last.
+    /// The nodes that are on the path to the next entry and have not been returned yet; the node
+    /// with the least key is last.
     parents: Vec<&'treap Node<K, V>>,
 }
 

@@ -7,8 +7,8 @@
 //!   entries. A leaf is split by cutting it, leaves are merged by concatenating them, and iteration follows the order
 //!   of the hashes.
 //! - *The shape depends only on the contents*: a subtree is a leaf if and only if it has at most [`LEAF_CAPACITY`]
-//!   entries (or no bits are left). So equal maps have equal trees. They are compared subtree by subtree, and a subtree
-//!   that both share costs one pointer comparison.
+//!   entries (or no bits are left). So equal maps have equal trees. They are compared subtree by subtree, and comparing
+//!   a subtree that both maps share costs one pointer comparison.
 //! - *Hashes of keys are not stored*: for small keys this halves the memory. Keys in a leaf are found by equality, so a
 //!   small map is read without hashing at all.
 
@@ -18,13 +18,15 @@ use std::sync::Arc;
 
 use super::{ALLOCATOR_OVERHEAD, ARC_HEADER, FoldHasher, hash_of};
 
-/// The maximum number of entries of a leaf, unless their hashes agree in all bits that branches look at.
+/// The maximum number of entries of a leaf. A leaf has more entries only if their hashes agree in
+/// all bits that branches look at.
 const LEAF_CAPACITY: usize = 24;
 /// The number of hash bits that a branch looks at. With 3, an update of a map of 1,000 to 100,000 entries took a
 /// quarter less time and memory than with 4: the tree is deeper, but less is copied on each level.
 const BRANCH_BITS: u32 = 3;
 const BRANCH_CHILDREN: usize = 1 << BRANCH_BITS;
-/// The number of levels that may have branches, which is also the level of the deepest leaves.
+/// The number of levels of the tree that may have branches. The deepest leaves are on the level
+/// with this number.
 const LEVELS: u32 = u64::BITS / BRANCH_BITS;
 
 /// A persistent hash map; with values `()`, a set.
@@ -49,14 +51,15 @@ pub struct Trie<K, V> {
     root: Node<K, V>,
     /// The wrapping sum of the hashes of the entries: it does not depend on their order.
     hash: u64,
-    /// The approximate number of bytes that the update that created this map allocated. Not part of the contents.
+    /// The approximate number of bytes allocated by the update that created this map. This number
+    /// is not part of the contents.
     allocated: u32,
 }
 
 /// A subtree: a leaf, a branch, or empty (`Branch(None)`).
 ///
-/// The empty subtree is not a variant of its own, because this way a node takes two words instead of three, and a
-/// branch has many nodes.
+/// The empty subtree is not a separate variant, because with only two variants a node takes two words instead of three,
+/// and a branch has many nodes.
 enum Node<K, V> {
     /// One or more entries, sorted by the hash of the key; entries with equal hashes are in any order.
     Leaf(Arc<[Entry<K, V>]>),
@@ -118,8 +121,8 @@ impl Builder {
         Self { allocated: 0 }
     }
 
-    /// Creates a leaf. The iterator should know its exact length, as chains of slices do, so that its items are moved
-    /// only once.
+    /// Creates a leaf. The iterator should report its exact length, as a chain of slice iterators
+    /// does, so that its items are moved only once.
     fn leaf<K, V>(&mut self, entries: impl Iterator<Item = Entry<K, V>>) -> Node<K, V> {
         let entries: Arc<[Entry<K, V>]> = entries.collect();
         self.allocated += size_of_val(&*entries) + ARC_HEADER + ALLOCATOR_OVERHEAD;
@@ -141,7 +144,7 @@ impl Builder {
         self.branch(Branch { len, children })
     }
 
-    /// Returns the subtree on this level for entries that are sorted by hash.
+    /// Returns a subtree on this level with these entries, which must be sorted by hash.
     fn subtree<K: Clone + Hash, V: Clone>(&mut self, entries: &[Entry<K, V>], level: u32) -> Node<K, V> {
         if entries.is_empty() {
             return Node::EMPTY;
@@ -159,7 +162,7 @@ impl Builder {
         self.branch(Branch { len: entries.len(), children })
     }
 
-    /// Returns the subtree with an entry whose key it does not have yet.
+    /// Returns the subtree with an additional entry. The subtree must not contain its key yet.
     fn with_new<K: Clone + Hash, V: Clone>(
         &mut self,
         node: &Node<K, V>,
@@ -187,7 +190,8 @@ impl Builder {
         }
     }
 
-    /// Returns the subtree with another value for a key that it has.
+    /// Returns the subtree in which the value of a key is replaced. The subtree must contain the
+    /// key.
     fn with_value<K: Clone + Eq, V: Clone>(
         &mut self,
         node: &Node<K, V>,
@@ -211,7 +215,7 @@ impl Builder {
         }
     }
 
-    /// Returns the subtree without a key that it has.
+    /// Returns the subtree with a key removed. The subtree must contain the key.
     fn without<K: Clone + Eq, V: Clone>(&mut self, node: &Node<K, V>, level: u32, hash: u64, key: &K) -> Node<K, V> {
         match node {
             Node::Branch(None) => Node::EMPTY,
@@ -258,8 +262,9 @@ impl<K, V> Trie<K, V> {
         self.len() == 0
     }
 
-    /// Iterates over the entries in the order of their keys' hashes. This order is the same in each run, no matter how
-    /// the map was reached, except among keys whose hashes are equal.
+    /// Iterates over the entries in the order of their keys' hashes. This order is the same in each
+    /// run and does not depend on the updates that created the map, except among keys whose hashes
+    /// are equal.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         Iter::of_node(&self.root).map(|entry| (&entry.key, &entry.value))
     }
@@ -269,8 +274,8 @@ impl<K, V> Trie<K, V> {
         self.iter().map(|(key, _)| key)
     }
 
-    /// Returns the approximate number of bytes that the update that created this map allocated: the nodes on the path
-    /// to the changed entry.
+    /// Returns the approximate number of bytes allocated by the update that created this map: the
+    /// size of the nodes on the path to the changed entry.
     ///
     /// The memory that keys and values themselves hold on the heap is unknown here, and is not counted.
     pub fn heap_size(&self) -> usize {
@@ -301,7 +306,7 @@ impl<K: Clone + Eq + Hash, V: Clone + Eq + Hash> Trie<K, V> {
         self.get(key).is_some()
     }
 
-    /// Returns the map in which this key has this value, whether or not it had a value before.
+    /// Returns the map in which this key has this value, whether or not the key had a value before.
     #[must_use = "the map itself does not change"]
     pub fn insert(&self, key: K, value: V) -> Self {
         let mut builder = Builder::new();
@@ -324,7 +329,7 @@ impl<K: Clone + Eq + Hash, V: Clone + Eq + Hash> Trie<K, V> {
         Self::made(builder, root, self.hash.wrapping_sub(old_hash).wrapping_add(new_hash))
     }
 
-    /// Returns the map without this key, whether or not it had a value.
+    /// Returns the map without this key, whether or not the key had a value.
     #[must_use = "the map itself does not change"]
     pub fn remove(&self, key: &K) -> Self {
         let Some(present) = self.get(key) else {
@@ -337,8 +342,8 @@ impl<K: Clone + Eq + Hash, V: Clone + Eq + Hash> Trie<K, V> {
     }
 
     fn made(builder: Builder, root: Node<K, V>, hash: u64) -> Self {
-        // Only a leaf with about a hundred million equal hashes would not fit, and then the maximum is a good enough
-        // answer.
+        // Only the size of a leaf with about a hundred million equal hashes would not fit into 32
+        // bits, and for such a leaf `u32::MAX` is accurate enough.
         let allocated = u32::try_from(builder.allocated).unwrap_or(u32::MAX);
         Self { root, hash, allocated }
     }
@@ -370,8 +375,9 @@ fn same_entries<K: Eq, V: Eq>(left: &Node<K, V>, right: &Node<K, V>) -> bool {
     match (left, right) {
         (Node::Leaf(left), Node::Leaf(right)) => {
             let in_order = Arc::ptr_eq(left, right) || left == right;
-            // Keys with equal hashes may be in a different order. Because keys are distinct, checking one direction is
-            // enough.
+            // Entries whose keys have equal hashes may be in different orders in the two leaves.
+            // Keys are distinct and the lengths are equal, so it is enough that `right` contains
+            // each entry of `left`.
             in_order || (left.len() == right.len() && left.iter().all(|entry| right.contains(entry)))
         }
         (Node::Branch(None), Node::Branch(None)) => true,
@@ -380,7 +386,7 @@ fn same_entries<K: Eq, V: Eq>(left: &Node<K, V>, right: &Node<K, V>) -> bool {
             Arc::ptr_eq(left, right)
                 || (left.len == right.len && children.all(|(left, right)| same_entries(left, right)))
         }
-        // The contents determine the shape.
+        // Equal contents have equal shapes, so subtrees of different kinds differ.
         _ => false,
     }
 }
@@ -399,7 +405,7 @@ impl<K: Debug, V: Debug> Debug for Trie<K, V> {
 }
 
 impl<K: Clone + Eq + Hash, V: Clone + Eq + Hash> FromIterator<(K, V)> for Trie<K, V> {
-    /// If a key occurs more than once, its last value counts.
+    /// If a key occurs more than once, its last value is kept.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         entries.into_iter().fold(Self::new(), |trie, (key, value)| trie.insert(key, value))
     }
@@ -530,8 +536,8 @@ mod tests {
         assert_sound(trie);
     }
 
-    /// Makes random updates, of which `grow` in ten insert, on the latest and on older versions. The
-    /// kept versions are checked at regular intervals.
+    /// Makes random updates on the latest and on older versions; `grow` in ten updates insert. All
+    /// versions that are kept are checked at regular intervals.
     fn agrees_with_a_map<K: Key>(seed: u64, rounds: usize, keys: u64, grow: usize) {
         let mut random = Random::new(seed);
         let mut versions: Vec<(Trie<K, u64>, HashMap<u64, u64>)> = vec![(Trie::new(), HashMap::new())];
@@ -557,7 +563,7 @@ mod tests {
             if round % (rounds / 20) == 0 {
                 for (trie, model) in &versions {
                     assert_is(trie, model, keys);
-                    // A trie with the same contents, created by other updates.
+                    // Create a trie with the same contents by other updates.
                     let direct: Trie<K, u64> = trie.iter().map(|(key, value)| (key.clone(), *value)).collect();
                     assert_eq!(hash_of(&direct), hash_of(trie));
                     assert_eq!(direct, *trie);
@@ -598,7 +604,7 @@ mod tests {
         assert_eq!(forward, backward);
         assert_eq!(hash_of(&forward), hash_of(&backward));
         let other = backward.remove(&Clash(5)).insert(Clash(100), ());
-        assert_eq!(other.hash, forward.hash, "equal hashes of unequal maps, for the exact comparison to tell apart");
+        assert_eq!(other.hash, forward.hash, "this test needs unequal maps with equal hashes");
         assert_ne!(other, forward);
     }
 

@@ -9,7 +9,8 @@ use super::super::queue::{QueueOp, QueueRet};
 use super::super::{Outcomes, Spec, Steps, outcome};
 use super::add;
 
-/// A queue in which the value that was enqueued as number i is dequeued as number i - k to i + k.
+/// A queue in which the i-th value to be enqueued is dequeued as the j-th value, where j is from i
+/// - k to i + k.
 ///
 /// Operations and results are those of a [`Queue`](super::super::Queue), and for `k = 0` it is a `Queue`. Only dequeues
 /// that return a value are numbered. `Peek` returns any value that a dequeue may return. This specification allows
@@ -48,10 +49,11 @@ impl<V> DisplacementQueue<V> {
 /// The state of a [`DisplacementQueue`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct DisplacementState<V: Hash + Eq> {
-    /// The values that may be next, starting with the oldest, each with the number of dequeues until it is due, which
-    /// is negative if it is late.
+    /// The values that may be dequeued next, starting with the oldest, each with the number of
+    /// dequeues until it is *due*. The i-th value to be enqueued is due at the i-th dequeue. If a
+    /// value is late, its number is negative.
     near: Vec<(V, i64)>,
-    /// The values that cannot be next yet.
+    /// The values that cannot be dequeued next, because they are due after more than `k` dequeues.
     far: Chain<V>,
     /// The number of dequeues until the next value to be enqueued will be due.
     due: i64,
@@ -82,7 +84,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for DisplacementQueue<V> {
             return outcome(QueueRet::Done, next);
         }
         let mut outcomes = Outcomes::new();
-        // A value that is as late as allowed must be next.
+        // A value that is late by `k` dequeues must be dequeued next.
         let must_be_first = near.first().is_some_and(|(_, due)| *due == -k);
         for (rank, (value, _)) in near.iter().enumerate().take(if must_be_first { 1 } else { near.len() }) {
             if recorded.is_some_and(|recorded| *recorded != QueueRet::Value(Some(value.clone()))) {
@@ -145,7 +147,7 @@ mod tests {
 
     #[test]
     fn nothing_is_far_from_its_place() {
-        // All permutations of four values.
+        // Go through all permutations of four values.
         for code in 0..256_usize {
             let taken: Vec<usize> = (0..4).map(|at| code >> (2 * at) & 3).collect();
             if (0..4).any(|value| !taken.contains(&value)) {
@@ -155,7 +157,7 @@ mod tests {
             let mut sequence: Vec<_> = (0..4).map(|value| (Enqueue(value), Done)).collect();
             sequence.extend(taken.iter().map(|value| (Dequeue, Value(Some(*value)))));
             for k in 0..4 {
-                let is_legal = laws::is_legal(&DisplacementQueue::new(u32::try_from(k).expect("small")), &sequence);
+                let is_legal = laws::is_legal(&DisplacementQueue::new(u32::try_from(k).expect("k < 4")), &sequence);
                 assert_eq!(is_legal, off <= k, "{taken:?} by {k}");
             }
         }

@@ -1,30 +1,34 @@
-//! Objects whose operations may be slightly out of order, as ordinary specifications.
+//! Specifications of objects whose operations may be slightly out of order.
 //!
-//! They follow Henzinger, Kirsch, Payer, Sezgin & Sokolova, *Quantitative relaxation of concurrent data structures*,
-//! and the work that Round-Up's paper cites. With such a specification, every checker judges *linearizability*: the
-//! real-time order counts, and the object need not be empty at the end. In contrast,
+//! They follow Henzinger, Kirsch, Payer, Sezgin & Sokolova, *Quantitative relaxation of concurrent
+//! data structures*, and the work that the paper on Round-Up (a checker of quasi linearizability)
+//! cites. With such a specification, every checker judges *linearizability*: the real-time order
+//! must be kept, and the object need not be empty at the end. In contrast,
 //! [`judge::quasi`](crate::judge::quasi) judges a different criterion, which permutes operations.
 //!
 //! | specification | bound |
 //! |---|---|
 //! | [`RelaxedQueue`], [`RelaxedStack`], [`RelaxedPriorityQueue`] | the rank of the removed value, from 0 to `k` |
-//! | these with `lateness` | also how many times in a row the first value is passed over |
-//! | [`DisplacementQueue`] | the distance between each value's position in the order of enqueues and of dequeues |
-//! | [`Stuttering`] | how many operations in a row have no effect |
+//! | these three with `lateness` | also the number of times in a row that the first value is passed over |
+//! | [`DisplacementQueue`] | the distance of each value from its place in the order of enqueues |
+//! | [`Stuttering`] | the number of operations in a row that have no effect |
 //!
-//! The following relates them to definition 4 of quasi linearizability, for histories of a queue with distinct values,
-//! with a class of enqueues (factor 0) and a class of dequeues (factor K):
+//! The following statements relate `DisplacementQueue` and `RelaxedQueue` to definition 4 of quasi
+//! linearizability. They apply to histories with distinct values, if enqueues form a class with the
+//! factor 0 and dequeues form a class with the factor K:
 //! - A history that is linearizable for a `DisplacementQueue` of K *and drained* (every value was dequeued, and no
 //!   dequeue found the queue empty) satisfies definition 4. The converse does not hold: definition 4 allows a value to
 //!   be dequeued before it is enqueued.
-//! - If the history is not drained, neither implies the other: definition 4 needs a legal order of all operations.
-//! - A sequence that is legal for a `DisplacementQueue` of K is legal for a `RelaxedQueue` of K with lateness, and
-//!   therefore also without. For K up to 1, the `DisplacementQueue` and the `RelaxedQueue` with lateness are the same.
-//!   From 2 on they differ: a value is passed over at most K times *while it is first*, but it may have been passed
-//!   over before, together with others, and so it may be K^2 positions late. Without lateness, it may be passed over
-//!   forever.
+//! - If the history is not drained, neither linearizability for a `DisplacementQueue` of K nor
+//!   definition 4 implies the other: definition 4 needs a legal order of all operations.
+//! - A sequence that is legal for a `DisplacementQueue` of K is legal for a `RelaxedQueue` of K
+//!   with lateness, and therefore also for one without lateness. For K up to 1, the
+//!   `DisplacementQueue` and the `RelaxedQueue` with lateness are the same. For K of 2 or more they
+//!   differ: a value is passed over at most K times *while it is first*. But before that, it may
+//!   have been passed over together with the values in front of it, so it may be up to K^2
+//!   positions late. Without lateness, it may be passed over forever.
 //!
-//! `tests/it/quasi.rs` tests all of this.
+//! `tests/it/quasi.rs` tests these statements.
 
 mod displacement;
 mod priority_queue;
@@ -68,7 +72,8 @@ impl<C> Relaxed<C> {
         Self { k, lateness: false, relaxed_empty: false, container: PhantomData }
     }
 
-    /// Sets whether the next value can be passed over at most `k` times in a row.
+    /// Sets whether the next value can be passed over at most `k` times in a row. By default, the
+    /// number of times is not limited.
     #[must_use]
     pub const fn lateness(mut self, yes: bool) -> Self {
         self.lateness = yes;
@@ -82,24 +87,27 @@ impl<C> Relaxed<C> {
         self
     }
 
-    /// Returns whether the next value must be taken, because it has been passed over often enough.
+    /// Returns whether the next value must be taken, because it has already been passed over `k` times in a row.
     fn must_be_first(&self, passed_over: u32) -> bool {
         self.lateness && passed_over >= self.k
     }
 
-    /// Returns how often the next value has been passed over, after another value (`is_other`) or the next value itself
-    /// was taken.
+    /// After an operation has taken a value, returns the number of times in a row that the next
+    /// value has been passed over. `is_other` is `true` if the operation took another value, and
+    /// `false` if it took the next value itself.
     fn passed_over_then(&self, passed_over: u32, is_other: bool) -> u32 {
         if self.lateness && is_other { passed_over + 1 } else { 0 }
     }
 
-    /// Returns whether a further value would still be among those that may be taken.
+    /// Returns whether there are at most `k` values. If so, one more value can be added, and every
+    /// value can still be taken next.
     fn is_few(&self, values: usize) -> bool {
         values <= self.k as usize
     }
 
-    /// Returns the outcomes of an operation that removes or reads a value. `first_of_far` returns the next value of
-    /// `far`, and the rest of it.
+    /// Returns the outcomes of an operation that removes or reads a value. The values in `far`
+    /// cannot be taken yet. `first_of_far` returns the value that leaves `far` next, and the rest
+    /// of `far`.
     fn take<V: Clone + Hash + Eq>(
         &self,
         state: &RelaxedState<V>,

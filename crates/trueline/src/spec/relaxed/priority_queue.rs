@@ -35,8 +35,8 @@ pub type RelaxedPriorityQueue<V> = Relaxed<PriorityQueue<V>>;
 impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for RelaxedPriorityQueue<V> {
     type Op = PriorityQueueOp<V>;
     type Ret = PriorityQueueRet<V>;
-    /// The count of each value, which is at least 1, and how often the least value was passed over, which is 0 without
-    /// lateness.
+    /// The count of each value, which is at least 1, and the number of times that the least value
+    /// was passed over, which is always 0 without lateness.
     type State = (Treap<V, u32>, u32);
     type Key = ();
     type Value = ();
@@ -63,7 +63,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for RelaxedPriorityQueue<
             if recorded.is_none_or(|recorded| *recorded == PriorityQueueRet::Value(Some(value.clone()))) {
                 let mut next = state.clone();
                 if *op == PriorityQueueOp::DeleteMin {
-                    // No count is ever 0: equal queues must be equal maps.
+                    // A count of 0 is never stored, so that equal queues are equal maps.
                     next.0 = if count == 1 { values.remove(value) } else { values.insert(value.clone(), count - 1) };
                     next.1 = self.passed_over_then(*passed_over, lesser > 0);
                 }
@@ -71,7 +71,9 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for RelaxedPriorityQueue<
             }
             lesser += count;
         }
-        // If there are at most `k` values, this counts all of them.
+        // Each count is at least 1. So if the counts of the first `k + 1` distinct values add up to
+        // at most `k`, there are fewer than `k + 1` distinct values, and the sum includes all of
+        // them.
         let is_few = || values.iter().take(self.k as usize + 1).map(|(_, count)| *count).sum::<u32>() <= self.k;
         if values.is_empty() || (self.relaxed_empty && is_few()) {
             add(&mut outcomes, PriorityQueueRet::Value(None), state.clone());

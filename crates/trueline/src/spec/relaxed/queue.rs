@@ -13,8 +13,9 @@ use super::{Relaxed, RelaxedState};
 /// Operations and results are those of a [`Queue`](super::super::Queue), and for `k = 0` it is a `Queue`. `Peek`
 /// returns any value that a dequeue may return.
 ///
-/// - [`lateness`](Relaxed::lateness): the oldest value is passed over at most `k` times in a row. With it, the queue is
-///   *restricted* out-of-order: *k-FIFO* (Kirsch, Lippautz & Payer).
+/// - [`lateness`](Relaxed::lateness): the oldest value is passed over at most `k` times in a row.
+///   With this limit, the queue is a *restricted out-of-order* queue, also called *k-FIFO* queue
+///   (Kirsch, Lippautz & Payer).
 /// - [`relaxed_empty`](Relaxed::relaxed_empty): a dequeue may report that the queue is empty while it has up to `k`
 ///   values, as most k-FIFO queues do. Such a dequeue does not pass over a value.
 ///

@@ -3,7 +3,7 @@
 use super::super::{Outcomes, Spec};
 use super::add;
 
-/// An object of which up to `k` operations in a row may have no effect: *k-stuttering*.
+/// An object in which up to `k` operations in a row may have no effect: *k-stuttering*.
 ///
 /// An operation that stutters returns the result that it would have returned anyway, but leaves the state unchanged. An
 /// operation that would not change the state anyway does not stutter, and does not reset the count.
@@ -31,7 +31,8 @@ pub struct Stuttering<S> {
 }
 
 impl<S> Stuttering<S> {
-    /// Creates the object of `spec`, of which up to `k` operations in a row may have no effect.
+    /// Creates an object that behaves as in `spec`, except that up to `k` operations in a row may
+    /// have no effect.
     pub const fn new(spec: S, k: u32) -> Self {
         Self { spec, k }
     }
@@ -82,7 +83,7 @@ impl<S: Spec> Spec for Stuttering<S> {
     }
 
     fn describe_state(&self, state: &Self::State) -> String {
-        format!("{}, {} in a row without effect", self.spec.describe_state(&state.0), state.1)
+        format!("{}, operations in a row without effect: {}", self.spec.describe_state(&state.0), state.1)
     }
 }
 

@@ -13,7 +13,8 @@ pub enum AbcOp {
     C(u64),
 }
 
-/// Three parties, one of each kind, meet. Each learns the names of the two others, in the order of their kinds.
+/// An object at which three parties, one of each kind, meet. Each party learns the names of the two
+/// others, in the order of their kinds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Abc;
 

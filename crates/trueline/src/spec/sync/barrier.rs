@@ -7,7 +7,7 @@ use super::{SyncSpec, Synchronized};
 pub struct BarrierOp {
     /// The party that arrives.
     pub me: u32,
-    /// The value that it brings; 0 if values are not combined.
+    /// The value of the party; 0 if values are not combined.
     pub value: u64,
 }
 
@@ -22,7 +22,8 @@ pub enum Combine {
     Largest,
 }
 
-/// A barrier: no party continues before all have arrived. It may return the combination of their values.
+/// A barrier: no party continues before all have arrived. A combining barrier also returns the
+/// combination of their values.
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier {
     parties: usize,
@@ -53,7 +54,8 @@ impl SyncSpec for Barrier {
         vec![self.parties]
     }
 
-    /// Sorts by party, so that each set of parties is tried only once.
+    /// Returns the number of the party, so that operations are sorted by party and each set of
+    /// parties is tried only once.
     fn place(&self, op: &BarrierOp) -> u32 {
         op.me
     }

@@ -58,7 +58,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Channel<V> {
         }
     }
 
-    /// All receives that return a value, or may return it, fit the same sends, and the other way around.
+    /// All sends that fit a receive with a result send the same value, so they fit the same receives. A receive without
+    /// a result fits every send.
     fn is_interchangeable(&self, _: &ChannelOp<V>, _: Option<&ChannelRet<V>>) -> bool {
         true
     }

@@ -13,7 +13,7 @@ pub enum CloseableChannelOp<V> {
     Send(V),
     /// Waits for a value, or until the channel is closed.
     Receive,
-    /// Closes the channel; it may be closed already.
+    /// Closes the channel, which may already be closed.
     Close,
 }
 
@@ -28,7 +28,8 @@ pub enum CloseableChannelRet<V> {
     Closed,
 }
 
-/// A synchronous channel that can be closed. After that, sends and receives fail without waiting for a partner.
+/// A synchronous channel that can be closed. When it is closed, sends and receives fail without
+/// waiting for a partner.
 #[derive(Clone, Copy, Debug)]
 pub struct CloseableChannel<V>(PhantomData<fn(V)>);
 

@@ -33,7 +33,8 @@ impl SyncSpec for EnrollableBarrier {
         if enrolled.len() > 1 { vec![1, enrolled.len()] } else { vec![1] }
     }
 
-    /// Sorts by party, so that each set of parties is tried only once.
+    /// Sorts the operations that meet by the numbers of their parties, so that each set of parties
+    /// is tried only once.
     fn place(&self, op: &EnrollableBarrierOp) -> u32 {
         match op {
             EnrollableBarrierOp::Meet(me) => *me,

@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 
 use super::{SyncSpec, Synchronized};
 
-/// An exchanger: two operations that meet exchange values. Each brings a value, and returns the value of the other.
+/// An exchanger: two operations that meet exchange values. Each operation passes a value, and
+/// returns the value of the other operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchanger<V>(PhantomData<fn(V)>);
 
@@ -30,8 +31,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Exchanger<V> {
         }
     }
 
-    /// The partners of an execution that brought u and returned v are those that brought v and returned u, or may
-    /// return u.
+    /// The partners of an execution that passed u and returned v are the executions that passed v
+    /// and returned u, or passed v and have no result.
     fn is_interchangeable(&self, _: &V, _: Option<&V>) -> bool {
         true
     }

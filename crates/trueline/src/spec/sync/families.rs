@@ -9,7 +9,7 @@ use super::{SyncSpec, Synchronized};
 pub struct Met(BTreeSet<(u32, u32)>);
 
 impl Met {
-    /// Returns the outcome if a pair meets.
+    /// Returns the outcome of a meeting of this pair; no outcome if the pair has met before.
     fn meet(&self, pair: (u32, u32), results: Vec<u32>) -> Synchronized<Self, u32> {
         if self.0.contains(&pair) {
             return Vec::new();

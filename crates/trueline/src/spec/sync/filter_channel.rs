@@ -64,8 +64,9 @@ impl SyncSpec for FilterChannel {
         }
     }
 
-    /// The result of a receive determines which sends fit, and these are alike. A receive that has not returned may fit
-    /// one send but not another one that fits the same receives.
+    /// All sends that fit a receive with a result send the same value, so they fit the same receives. Sends that fit a
+    /// receive without a result may send different values, and the filter of another receive may accept only some of
+    /// them.
     fn is_interchangeable(&self, op: &FilterChannelOp, result: Option<&ChannelRet<u64>>) -> bool {
         matches!(op, FilterChannelOp::Send(_)) || result.is_some()
     }

@@ -41,7 +41,9 @@ impl SyncSpec for MenWomen {
         }
     }
 
-    /// The result of an execution determines the name of its partner and the result of its partner.
+    /// The result of an execution is the name of its partner, and the result of the partner must be
+    /// the name of the execution. So all its possible partners have the same name, and the same
+    /// result if they have one.
     fn is_interchangeable(&self, _: &MenWomenOp, _: Option<&u64>) -> bool {
         true
     }

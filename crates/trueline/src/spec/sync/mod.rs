@@ -1,4 +1,5 @@
-//! Objects whose operations wait for each other: which operations may synchronize, and what each then returns.
+//! Objects whose operations wait for each other. A specification defines which operations may
+//! synchronize, and what each of them returns.
 //!
 //! This follows Lawrence & Lowe, *Synchronisation: Specification and Testing*, section 2. A [`SyncSpec`] combines the
 //! paper's synchronization specification object and its abstraction function: given executions that are all open, it
@@ -9,21 +10,21 @@
 //! | [`Channel`] | a send and a receive |
 //! | `FilterChannel` | a send and a receive whose filter accepts the value |
 //! | `MenWomen` | a man and a woman, who learn each other's name |
-//! | [`Exchanger`] | two, which exchange values |
+//! | [`Exchanger`] | two operations, which exchange values |
 //! | `CounterChannel` | a send and a receive, which get the number of the synchronization |
-//! | `TwoFamilies` | one of each family, each pair once |
-//! | `OneFamily` | two members, each pair once |
-//! | `Abc` | one of each of three kinds |
-//! | [`Barrier`] | n, which may combine values |
+//! | `TwoFamilies` | one member of each family, each pair at most once |
+//! | `OneFamily` | two members, each pair at most once |
+//! | `Abc` | three operations, one of each kind |
+//! | [`Barrier`] | n operations, which may combine values |
 //! | `EnrollableBarrier` | all parties that are enrolled |
 //! | `TimeoutChannel` | a send and a receive, or one alone that times out |
-//! | `TimeoutExchanger` | two, or one alone that times out |
-//! | `CloseableChannel` | a send and a receive until it is closed, then each alone |
-//! | `TerminatingQueue` | each alone, or all n workers that wait for an element |
+//! | `TimeoutExchanger` | two operations, or one alone that times out |
+//! | `CloseableChannel` | a send and a receive while the channel is open, and each operation alone when it is closed |
+//! | `TerminatingQueue` | each operation alone, or the dequeues of all n workers if all wait for an element |
 //! | `TerminatingQueues` | as for `TerminatingQueue`, with a queue for each worker |
 //! | `Broadcast` | a send and n receives |
 //!
-//! Those without a link are examples of the paper, which are available by [name](crate::registry).
+//! The specifications without a link are examples of the paper, and are available by [name](crate::registry).
 
 mod abc;
 mod barrier;
@@ -70,13 +71,13 @@ pub use terminating_queues::{TerminatingQueues, TerminatingQueuesOp};
 #[doc(hidden)]
 pub use timeout::{TimeoutChannel, TimeoutChannelRet, TimeoutExchanger};
 
-/// The possible outcomes of a synchronization: each possible next state, with the result of each execution, in the
-/// order of the executions.
+/// The possible outcomes of a synchronization. Each outcome is a possible next state, with a list
+/// of the results of all executions, in the order of the executions.
 pub type Synchronized<State, Ret> = Vec<(State, Vec<Ret>)>;
 
 /// An object whose operations synchronize.
 ///
-/// As an example, the synchronous channel of the paper, which is as short as there:
+/// As an example, this is the synchronous channel of the paper:
 ///
 /// ```
 /// use trueline::spec::sync::{SyncSpec, Synchronized};
@@ -113,14 +114,16 @@ pub type Synchronized<State, Ret> = Vec<(State, Vec<Ret>)>;
 /// }
 /// ```
 ///
-/// Each method states what it promises. If a specification breaks a promise, verdicts can be wrong.
+/// The documentation of each method states what its implementation must guarantee. If a specification violates a
+/// guarantee, verdicts can be wrong.
 pub trait SyncSpec: Sync {
     /// An operation with its arguments.
     type Op: Clone + Eq + Hash + Debug + Send + Sync;
     /// The result of an operation.
     type Ret: Clone + Eq + Hash + Debug + Send + Sync;
-    /// The state that is kept from one synchronization to the next. A type of size 0, such as `()`, means that there is
-    /// no state: the checkers then know that the order of synchronizations does not matter.
+    /// The state that is kept from one synchronization to the next. A type of size 0, such as `()`,
+    /// means that the object has no state, so that the checkers can ignore the order of
+    /// synchronizations.
     type State: Clone + Eq + Hash + Debug + Send + Sync;
 
     /// Returns the initial state.
@@ -129,16 +132,17 @@ pub trait SyncSpec: Sync {
     /// Returns the possible numbers of executions that synchronize in this state, in ascending order.
     fn arities(&self, state: &Self::State) -> Vec<usize>;
 
-    /// Returns the place of an operation among those that it synchronizes with. The executions are passed to
-    /// [`synchronize`](Self::synchronize) sorted by place, and those with equal places in the order of their calls,
-    /// which must not matter.
+    /// Returns the place of an operation in the list of operations that synchronize together. The
+    /// executions are passed to [`synchronize`](Self::synchronize) sorted by place. Executions with
+    /// equal places are in the order of their calls; the outcomes must not depend on this order.
     fn place(&self, op: &Self::Op) -> u32 {
         let _ = op;
         0
     }
 
-    /// Returns whether these operations, in the order of their places, may be the first of a larger group that
-    /// synchronizes in this state. The default is `true`; returning `false` saves time.
+    /// Returns whether these operations, in the order of their places, can be the first members of
+    /// a larger group that synchronizes in this state. The default is `true`; returning `false`
+    /// saves time.
     fn extends(&self, state: &Self::State, ops: &[&Self::Op]) -> bool {
         let _ = (state, ops);
         true
@@ -148,10 +152,12 @@ pub trait SyncSpec: Sync {
     /// synchronization is nondeterministic.
     fn synchronize(&self, state: &Self::State, ops: &[&Self::Op]) -> Synchronized<Self::State, Self::Ret>;
 
-    /// Returns whether the partners of this execution are *interchangeable*, for an object without state whose
-    /// executions synchronize in pairs. They are if, whenever this execution fits y and z, every execution that fits y
-    /// also fits z, unless y has no result and z has one. An execution without a result fits another one if it can be
-    /// given a result with which it fits. A greedy algorithm is exact if all executions have interchangeable partners.
+    /// Returns whether the partners of this execution are *interchangeable*, for an object without
+    /// state whose executions synchronize in pairs. Two executions *fit* if they can synchronize
+    /// with their results; an execution without a result fits if it could synchronize and return
+    /// some result. The partners are interchangeable if, whenever this execution fits y and z,
+    /// every execution that fits y also fits z, unless y has no result and z has one. A greedy
+    /// algorithm is exact if all executions have interchangeable partners.
     fn is_interchangeable(&self, op: &Self::Op, result: Option<&Self::Ret>) -> bool {
         let _ = (op, result);
         false

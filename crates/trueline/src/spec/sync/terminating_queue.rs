@@ -12,7 +12,7 @@ use crate::spec::persistent::Chain;
 pub enum TerminatingQueueOp<V> {
     /// Adds a value at the end.
     Enqueue(V),
-    /// Takes the first value; waits if there is none.
+    /// Takes the first value; waits if the queue is empty.
     Dequeue,
 }
 
@@ -25,7 +25,8 @@ pub enum TerminatingQueueRet<V> {
     Value(Option<V>),
 }
 
-/// A queue whose dequeues wait for an element, unless all workers wait: then they all return without one.
+/// A queue whose dequeues wait for an element. When all workers wait, all their dequeues return
+/// without an element.
 #[derive(Clone, Copy, Debug)]
 pub struct TerminatingQueue<V> {
     workers: usize,
@@ -42,7 +43,7 @@ impl<V> TerminatingQueue<V> {
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TerminatingQueue<V> {
     type Op = TerminatingQueueOp<V>;
     type Ret = TerminatingQueueRet<V>;
-    /// The elements; `None` once all workers have waited.
+    /// The elements; `None` after all workers have waited at the same time.
     type State = Option<Chain<V>>;
 
     fn initial(&self) -> Option<Chain<V>> {

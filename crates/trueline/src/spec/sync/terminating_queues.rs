@@ -12,8 +12,8 @@ use crate::spec::persistent::Chain;
 pub enum TerminatingQueuesOp<V> {
     /// Adds a value at the end of the worker's own queue.
     Enqueue(u32, V),
-    /// Takes the first value of the worker's own queue, or of any other queue if its own is empty; waits if all are
-    /// empty.
+    /// Takes the first value of the worker's own queue, or of any other queue if the worker's own
+    /// queue is empty; waits if all queues are empty.
     Dequeue(u32),
 }
 
@@ -39,7 +39,7 @@ fn is_empty<V>(queues: &[Chain<V>]) -> bool {
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TerminatingQueues<V> {
     type Op = TerminatingQueuesOp<V>;
     type Ret = TerminatingQueueRet<V>;
-    /// The queues; `None` once all workers have waited.
+    /// The queues; `None` after all workers have waited at the same time.
     type State = Option<Vec<Chain<V>>>;
 
     fn initial(&self) -> Self::State {

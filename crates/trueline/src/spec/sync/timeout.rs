@@ -52,7 +52,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutChannel<V> 
         vec![((), results)]
     }
 
-    /// The reasoning is the same as for `Channel`; an operation that timed out has no partner.
+    /// Partners are interchangeable for the same reason as in `Channel`. An operation that timed
+    /// out has no partner.
     fn is_interchangeable(&self, _: &ChannelOp<V>, _: Option<&TimeoutChannelRet<V>>) -> bool {
         true
     }
@@ -83,7 +84,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutExchanger<V
         }
     }
 
-    /// The reasoning is the same as for `Exchanger`; an operation that timed out has no partner.
+    /// Partners are interchangeable for the same reason as in `Exchanger`. An operation that timed
+    /// out has no partner.
     fn is_interchangeable(&self, _: &V, _: Option<&Option<V>>) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Simplifies arguments: tries those that their generators produce first.
+//! Simplifies arguments: tries to replace each argument by one that its generator produces earlier.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +6,19 @@ use super::super::listing::Listing;
 use crate::drive::{Call, Workload};
 use crate::history::Value;
 
-/// Only this many of a generator's first arguments are tried.
+/// Arguments are replaced only by arguments that consist of the first values of the ranges and
+/// lists in the generator: at most this many values of each range or list.
 const FEW: u32 = 3;
-/// The number of arguments drawn to see which ones a generator produces.
+/// The number of arguments that are drawn from a generator, with different seeds, to learn which
+/// arguments it produces.
 const DRAWS: u64 = 8;
-/// The number of unique numbers that are skipped to see which parts of an argument are unique.
+/// To find the parts of an argument that are unique numbers, an argument is drawn twice from the
+/// same seed. The unique numbers of the second draw are this much higher. The parts in which the
+/// two arguments differ are unique numbers.
 const FAR: u64 = 1 << 20;
 
-/// Returns `argument` with its parts replaced by those of `simple`, except for the unique ones.
+/// Returns `argument` with its parts replaced by the parts of `simple`. A part in which `simple`
+/// and `later` differ is a unique number, and is not replaced.
 fn with_parts_of(simple: &Value, later: &Value, argument: &Value) -> Value {
     match (simple, later, argument) {
         (Value::List(simple), Value::List(later), Value::List(parts))
@@ -27,7 +32,9 @@ fn with_parts_of(simple: &Value, later: &Value, argument: &Value) -> Value {
     }
 }
 
-/// Returns the arguments that the generator produces before the call's own, in order; none if it has no first argument.
+/// Returns the arguments that the generator produces before the argument of this call, in the order
+/// in which it produces them. Returns no arguments if the generator does not always produce the
+/// same argument first.
 pub(super) fn simpler(workload: &Workload, Call { operation, argument }: &Call) -> Vec<Value> {
     let draw = |few: u32, seed: u64| {
         let [simple, later] = [0, FAR].map(|unique| workload.draw(*operation, seed, few, unique));
@@ -52,7 +59,9 @@ pub(super) fn simpler(workload: &Workload, Call { operation, argument }: &Call) 
     found
 }
 
-/// Returns the program with the first argument in all calls.
+/// Returns the program with the argument of each call replaced by the first argument that its
+/// generator produces. If the first argument is not always the same, the argument of the call is
+/// kept.
 pub(super) fn simplest(workload: &Workload, program: &Listing) -> Listing {
     let mut program = program.clone();
     for call in program.all_mut() {
@@ -63,7 +72,7 @@ pub(super) fn simplest(workload: &Workload, program: &Listing) -> Listing {
     program
 }
 
-/// Returns the program with smaller unique numbers, in the same order.
+/// Returns the program with its unique numbers replaced by 1, 2, 3 and so on, in the same order.
 pub(super) fn renumbered(workload: &Workload, program: &Listing) -> Listing {
     let mut numbers = BTreeSet::new();
     let each = |call: &Call, look: &mut dyn FnMut(i64) -> i64| {
@@ -85,7 +94,7 @@ pub(super) fn renumbered(workload: &Workload, program: &Listing) -> Listing {
     program
 }
 
-/// Returns the argument with its unique numbers changed.
+/// Returns the argument with `change` applied to its unique numbers.
 fn change_unique(simple: &Value, later: &Value, argument: &Value, change: &mut dyn FnMut(i64) -> i64) -> Value {
     match (simple, later, argument) {
         (Value::List(simple), Value::List(later), Value::List(parts))
@@ -113,7 +122,7 @@ mod tests {
 
     fn simpler_of<G: Generate + Send + Sync + 'static>(generator: G, argument: &str) -> String {
         let workload = Workload { kinds: vec![kind(generator)], ..Workload::default() };
-        let call = Call { operation: 0, argument: argument.parse().expect("a value") };
+        let call = Call { operation: 0, argument: argument.parse().expect("the text is a value") };
         Value::from_iter(simpler(&workload, &call)).to_string()
     }
 
@@ -125,15 +134,15 @@ mod tests {
         assert_eq!(simpler_of(5..100_u32, "5"), "[]");
         assert_eq!(simpler_of(['z', 'a'], "\"a\""), "[\"z\"]");
         assert_eq!(simpler_of((), "null"), "[]");
-        assert_eq!(simpler_of((0..2_u32, unique()), "[1,77]"), "[[0,77]]", "what is unique stays");
-        assert_eq!(simpler_of(made_by(|random| random.below(1000)), "7"), "[]", "nothing comes first");
+        assert_eq!(simpler_of((0..2_u32, unique()), "[1,77]"), "[[0,77]]", "unique numbers stay");
+        assert_eq!(simpler_of(made_by(|random| random.below(1000)), "7"), "[]", "the generator has no first argument");
     }
 
     #[test]
     fn unique_numbers_keep_their_order() {
         let kinds = vec![kind(unique()), kind((0..9_u32, unique()))];
         let workload = Workload { kinds, ..Workload::default() };
-        let call = |operation, text: &str| Call { operation, argument: text.parse().expect("a value") };
+        let call = |operation, text: &str| Call { operation, argument: text.parse().expect("the text is a value") };
         let threads = vec![vec![call(0, "70"), call(1, "[70,9]")], vec![call(0, "9"), call(1, "[8,12]")]];
         let program = renumbered(&workload, &Listing { threads, ..Listing::default() });
         let shown: Vec<String> = program.all().map(|call| call.argument.to_string()).collect();

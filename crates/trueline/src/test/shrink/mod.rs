@@ -1,25 +1,30 @@
 //! Shrinks the program of a failing run.
 //!
 //! Zeller & Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*, section 3: chunks of calls are left out,
-//! in decreasing sizes, as long as the rest fails. Departures from the paper: the most promising candidates are tried
-//! first (only the calls that the verdict rests on, whole threads); only complements are candidates, as subsets seldom
-//! fail; from small programs, two calls at a time are left out, because an insertion and a removal are often needed
-//! only together; threads are joined, and arguments move toward the beginning of their generator.
+//! in decreasing sizes, as long as the remaining program fails. Departures from the paper: the most promising
+//! candidates are tried first (keeping only the calls that the verdict rests on, leaving out whole threads); only
+//! complements are candidates, as subsets seldom fail; from small programs, two calls at a time are left out, because
+//! an insertion and a removal are often needed only together; threads are joined, and arguments move toward the
+//! beginning of their generator.
 //!
-//! Whether a candidate fails is decided elsewhere: [`threads`] runs it repeatedly, [`schedules`] explores it. A
-//! candidate is accepted only if it was seen failing, in the same way.
+//! Whether a candidate fails is decided elsewhere: [`threads`] runs it repeatedly, [`schedules`]
+//! explores it. A candidate is accepted only if it fails in the same way as the first program.
 //!
-//! Not every call may be left out. Threads that choose their calls, and programs that a test gives explicitly, may rely
-//! on earlier calls: a `pop` that is stuck, or panics, because nothing was pushed is not a fault. So such programs
-//! shrink only if the failure is a violation of a specification, and they keep their arguments. A specification may not
-//! allow every call at every time: an `unlock` where nothing was locked is rejected, but the lock is not at fault. So
-//! where threads choose, or where some operations wait and others do not, only the last calls of threads are left out,
-//! unless all operations wait: then an operation that is not possible yet does not return. Threads keep their roles if
-//! they have any, and their numbers if they have handles, which may depend on the number.
+//! Not every call may be left out. If threads choose their calls, or a test gives a program
+//! explicitly, calls may rely on earlier calls: if nothing was pushed, for example, a `pop` may get
+//! stuck or panic, and this is not a fault. So such programs shrink only if the failure is a
+//! violation of a specification, and they keep their arguments. A model defines the result of every
+//! call in every state. Another specification may forbid some calls in some states: for example, it
+//! rejects an `unlock` if the lock is not held, but this is no fault of the lock. So, without a
+//! model, only the last calls of threads are left out of such programs. In two cases, any calls may
+//! be left out even without a model. The first is that all operations wait: an operation that is
+//! not possible yet then waits instead of returning. The second is that no operation waits, and the
+//! test gives the program explicitly. Threads keep their roles, if they have any. Threads with
+//! handles also keep their numbers, because a handle may depend on the number.
 //!
 //! # Complexity
-//! With `n` calls, there are `O(n²)` candidates in the worst case, and `O(log n)` if one call is enough; the time is
-//! limited by the given budget.
+//! With `n` calls, there are `O(n²)` candidates in the worst case, and `O(log n)` if a single call
+//! is enough to fail. The given budget limits the time.
 
 mod arguments;
 #[cfg(feature = "systematic")]
@@ -38,21 +43,22 @@ use crate::history::{History, Value};
 /// The result of trying a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// The candidate failed.
+    /// The candidate failed in the same way as the first program.
     Fails,
-    /// The candidate did not fail in any execution that was explored.
+    /// No execution that was explored failed in the same way as the first program.
     #[cfg_attr(
         not(feature = "systematic"),
-        allow(dead_code, reason = "on real threads, a run may behave differently each time")
+        allow(dead_code, reason = "only explorations try all executions of a candidate")
     )]
     Holds,
-    /// The candidate did not fail, but not everything was tried.
+    /// The candidate did not fail, but not all of its executions were tried.
     Unknown,
     /// No time is left.
     Over,
 }
 
-/// The effort spent besides leaving out threads, chunks and single calls.
+/// The limits of two steps of shrinking: the step that leaves out pairs of calls, and the step that
+/// tries all smaller parts of the first program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Effort {
     most_for_pairs: usize,
@@ -66,27 +72,33 @@ pub(super) struct Freedom<'p> {
     around: bool,
     /// Whether the numbers of threads may change.
     renumbers: bool,
-    /// Whether threads may only call operations of the role that belongs to their number.
+    /// Whether the number of a thread determines its role. Each thread may then call only
+    /// operations of its role.
     keeps_roles: bool,
-    /// Whether arguments of threads may change, and those of the calls before and after them.
+    /// Whether arguments may change: first for the calls by threads, then for the calls before and
+    /// after the threads.
     arguments: (bool, bool),
     /// Whether there must be as many removals as insertions.
     balance: bool,
     /// Whether only the last calls of threads may be left out.
     only_ends: bool,
-    /// Programs with at most this many calls are tried without each pair of calls.
+    /// If a program has at most this many calls, shrinking also tries to leave out each pair of
+    /// calls.
     most_for_pairs: usize,
-    /// All smaller parts of the first program are tried if there are at most this many.
+    /// If the first program has at most this many parts that are smaller than the current program,
+    /// all these parts are tried.
     most_parts: usize,
 }
 
 impl<'p> Freedom<'p> {
-    /// Returns what may be left out of the program of a run that failed in this way; `None` if it must not shrink.
+    /// Returns the parts that may be left out of the program of a failing run, which depend on the
+    /// kind of the failure. Returns `None` if the program must not shrink.
     pub(super) fn of(plan: &'p Plan, token: &Token, kind: &FailureKind, effort: Effort) -> Option<Self> {
         let Effort { most_for_pairs, most_parts } = effort;
         let is_compared = is_compared(plan, kind);
         let is_made_up = matches!(token.program, Source::Seed(_) | Source::Listed { .. });
-        // Programs that are not well formed may show behavior that a relaxed object is allowed to have.
+        // A program for a relaxed object is well formed only if it removes as many values as it
+        // inserts. Otherwise, it may show behavior that the object is allowed to have.
         let balance = (plan.judge.is_quasi() && matches!(token.program, Source::Listed { .. }))
             || matches!(kind, FailureKind::NotQuasi { .. });
         // A model defines the result of each operation in every state.
@@ -100,7 +112,8 @@ impl<'p> Freedom<'p> {
             around: is_compared,
             renumbers: is_made_up || !plan.options.has_handles,
             keeps_roles: is_made_up && !plan.workload.roles.is_empty(),
-            // Arguments that the test chose may have a meaning, such as the number of the caller.
+            // Arguments that the test chooses may have a meaning, such as the number of the caller.
+            // These arguments must not change.
             arguments: (
                 is_made_up,
                 is_made_up && is_compared && plan.workload.before.is_empty() && plan.workload.after.is_empty(),
@@ -131,7 +144,8 @@ impl<'p> Freedom<'p> {
     }
 }
 
-/// Returns whether the failure violates a specification, whatever the program is.
+/// Returns whether the failure violates a specification that covers every program. If so, a smaller
+/// program that fails in the same way shows a fault, too.
 fn is_compared(plan: &Plan, kind: &FailureKind) -> bool {
     match kind {
         FailureKind::NotLinearizable | FailureKind::NotSerial | FailureKind::NotQuasi { .. } => true,
@@ -140,17 +154,15 @@ fn is_compared(plan: &Plan, kind: &FailureKind) -> bool {
     }
 }
 
-/// The shrunk program, and whether all candidates with one call less were decided.
+/// The shrunk program, and whether every candidate with one call fewer was decided.
 pub(super) struct Reduced {
     pub(super) program: Listing,
-    #[cfg_attr(
-        not(feature = "systematic"),
-        allow(dead_code, reason = "on real threads, a run may behave differently each time")
-    )]
+    #[cfg_attr(not(feature = "systematic"), allow(dead_code, reason = "only explorations can decide all candidates"))]
     pub(super) is_minimal: bool,
 }
 
-/// Shrinks a failing program, as long as `ask` reports that candidates fail. Tries the `hints` first.
+/// Shrinks a failing program. `ask` tries a candidate, and reports whether it fails. The `hints`
+/// are the first candidates.
 pub(super) fn reduce(
     program: Listing,
     hints: Vec<Listing>,
@@ -166,7 +178,7 @@ pub(super) fn reduce(
         is_over: false,
         is_minimal: true,
     };
-    // Hints are sorted by size, so the first one that fails is the smallest.
+    // Hints are sorted by size, so the first hint that fails is the smallest one that fails.
     hints.into_iter().any(|hint| reduction.try_out(hint));
     loop {
         reduction.is_minimal = !reduction.is_over;
@@ -179,7 +191,8 @@ pub(super) fn reduce(
         }
     }
     let Reduction { smallest, is_minimal, .. } = reduction;
-    // If only last calls may be left out, some programs with one call less were not tried.
+    // If only the last calls of threads may be left out, some programs with one call fewer were not
+    // tried.
     Reduced { program: smallest, is_minimal: is_minimal && !freedom.only_ends }
 }
 
@@ -187,12 +200,12 @@ struct Reduction<'r, 'p> {
     /// The program that shrinking started with.
     first: Listing,
     smallest: Listing,
-    /// The candidates that were tried, with the answers. None is tried twice.
+    /// The candidates that were tried, with the answers. No candidate is tried twice.
     asked: HashMap<Listing, Answer>,
     freedom: &'r Freedom<'p>,
     ask: &'r mut dyn FnMut(&Listing) -> Answer,
     is_over: bool,
-    /// Whether all candidates were decided so far.
+    /// Whether all candidates of the current pass were decided.
     is_minimal: bool,
 }
 
@@ -207,7 +220,7 @@ impl Reduction<'_, '_> {
         let answer = known.unwrap_or_else(|| (self.ask)(&candidate));
         self.asked.insert(candidate.clone(), answer);
         match answer {
-            // The candidate was accepted before: it is the smallest program now, or a larger one.
+            // The candidate was accepted before, so it is not smaller than the current program.
             Answer::Fails if known.is_some() => {}
             Answer::Fails => {
                 self.smallest = candidate;
@@ -282,7 +295,7 @@ impl Reduction<'_, '_> {
         is_smaller
     }
 
-    /// Leaves out chunks of calls, and finally single calls.
+    /// Leaves out chunks of consecutive calls: large chunks first, and single calls last.
     fn without_chunks(&mut self) -> bool {
         let mut is_smaller = false;
         let mut size = self.smallest.calls().div_ceil(2);
@@ -311,8 +324,9 @@ impl Reduction<'_, '_> {
             .any(|first| (first + 1..calls).any(|second| self.try_without(|place| [first, second].contains(&place))))
     }
 
-    /// Tries all parts of the first program that have fewer calls than the smallest one, if there are not too many: a
-    /// program from which no call can be left out may still be larger than another one that fails.
+    /// Tries all parts of the first program that have fewer calls than the current program, if
+    /// there are not too many of them. Even if no call of the current program can be left out,
+    /// another part of the first program may be smaller and fail, too.
     fn with_few_of(&mut self) -> bool {
         let first = self.first.clone();
         let free: Vec<usize> = {
@@ -340,7 +354,7 @@ impl Reduction<'_, '_> {
                 if self.try_out(candidate) {
                     return true;
                 }
-                // Advance to the next combination, in order.
+                // Advance to the next combination in lexicographic order.
                 let Some(at) = (0..size).rev().find(|at| chosen[*at] < free.len() - size + at) else { return false };
                 chosen[at] += 1;
                 for after in at + 1..size {
@@ -372,7 +386,7 @@ impl Reduction<'_, '_> {
         is_smaller
     }
 
-    /// Replaces arguments by those that their generators produce earlier.
+    /// Replaces arguments by arguments that their generators produce earlier.
     fn with_simpler_arguments(&mut self) -> bool {
         let workload = &self.freedom.plan.workload;
         let (of_threads, around) = self.freedom.arguments;
@@ -398,12 +412,12 @@ impl Reduction<'_, '_> {
     }
 }
 
-/// A failing run, and what is known about it.
+/// A failing run, with hints for shrinking its program.
 pub(super) struct First<'f> {
     pub(super) token: &'f Token,
     pub(super) program: &'f Listing,
     pub(super) kind: &'f FailureKind,
-    /// Whether anything may be left out.
+    /// Whether the program may shrink.
     pub(super) is_free: bool,
     /// Smaller programs that may fail, too, the smallest first.
     pub(super) hints: Vec<Listing>,
@@ -433,16 +447,16 @@ impl<'f> First<'f> {
         if self.is_free {
             "the program was not shrunk, because it did not fail again within the time for shrinking"
         } else {
-            "the program was not shrunk, because a smaller one might fail for another reason"
+            "the program was not shrunk, because a smaller program might fail for another reason"
         }
     }
 }
 
-/// The number of calls in the smallest hint that consists of the last calls before a failure.
+/// The smallest number of last calls before a failure that [`hints`] proposes as a program.
 const FEWEST_LAST: usize = 4;
 
-/// Returns parts of a failing program, the smallest first: the calls that the verdict rests on, those that did not
-/// return, the last ones, and all that were actually made. Most faults need only the last calls.
+/// Returns parts of a failing program, the smallest first: the calls that the verdict rests on, the calls that did
+/// not return, the last calls, and all calls that were actually made. Most faults need only the last calls.
 fn hints(program: &Listing, seen: &History<Call, Value>, around: bool, places: &Places) -> Vec<Listing> {
     let numbers = numbers_of(program, seen);
     let only = |keeps: &dyn Fn(usize) -> bool| {
@@ -456,7 +470,7 @@ fn hints(program: &Listing, seen: &History<Call, Value>, around: bool, places: &
     let operations = seen.operations();
     let is_pending = |number: usize| operations[number].return_position().is_none();
     let end = places.refused.and_then(|refused| seen[refused].return_position()).unwrap_or(u32::MAX);
-    // The operations by the time of their call, the last one first.
+    // The operations that were called before the refused return, latest call first.
     let mut last: Vec<usize> = (0..seen.len()).filter(|number| operations[*number].call_position() < end).collect();
     last.sort_by_key(|number| std::cmp::Reverse(operations[*number].call_position()));
     let mut hints = vec![only(&|number| places.core.iter().any(|id| id.index() == number)), only(&is_pending)];
@@ -469,7 +483,8 @@ fn hints(program: &Listing, seen: &History<Call, Value>, around: bool, places: &
     hints
 }
 
-/// Returns the place in the program of each operation of a run. Calls that were not possible are not in the history.
+/// Returns, for each operation of a run, the index of its call in the program. A call that was not
+/// possible has no operation in the history.
 fn numbers_of(program: &Listing, seen: &History<Call, Value>) -> Vec<Option<usize>> {
     let mut first = program.before.len();
     let mut places: Vec<std::ops::Range<usize>> = Vec::new();
@@ -478,7 +493,8 @@ fn numbers_of(program: &Listing, seen: &History<Call, Value>) -> Vec<Option<usiz
         first += calls.len();
     }
     let calls: Vec<&Call> = program.all().collect();
-    // The calls before and after the threads belong to the process after the last thread.
+    // The calls before and after the threads belong to a process of their own, which has the number
+    // after the last thread.
     let mut around = (0..program.before.len()).chain(first..calls.len()).peekable();
     let of_operation = |operation: &crate::history::Operation<Call, Value>| {
         let is_it = |place: &usize| *calls[*place] == operation.op;
@@ -491,7 +507,7 @@ fn numbers_of(program: &Listing, seen: &History<Call, Value>) -> Vec<Option<usiz
     seen.operations().iter().map(of_operation).collect()
 }
 
-/// Returns the calls of a run, whose threads chose them, as a program.
+/// Returns the calls that the threads of a run chose, as a program.
 fn chosen(plan: &Plan, seen: &History<Call, Value>, threads: u32) -> Listing {
     let mut program = Listing {
         before: plan.workload.before.clone(),
@@ -545,7 +561,7 @@ mod tests {
         let plan = plan(&[7, 8]);
         for seed in 0..50 {
             let token = token(seed);
-            let program = plan.written(&token).expect("nobody chooses");
+            let program = plan.written(&token).expect("no thread chooses its calls");
             // Two threads with this many pops each are needed.
             let needed = 1 + seed as usize % 3;
             let mut asked = 0;
@@ -558,7 +574,8 @@ mod tests {
             if ask(&program) == Answer::Holds {
                 continue;
             }
-            let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, EFFORT).expect("it is free");
+            let freedom =
+                Freedom::of(&plan, &token, &FailureKind::NotLinearizable, EFFORT).expect("the program may shrink");
             let reduced = reduce(program, Vec::new(), &freedom, &mut ask);
             let pops = vec!["pop"; needed].join(", ");
             assert_eq!(text(&plan, &reduced.program), format!("{pops} | {pops}"));
@@ -569,8 +586,9 @@ mod tests {
     #[test]
     fn arguments_threads_and_pairs_are_reduced() {
         let plan = plan(&[]);
-        let freedom = Freedom::of(&plan, &token(1), &FailureKind::NotLinearizable, EFFORT).expect("it is free");
-        let read = |text: &str| plan.read_program(text).expect("a program");
+        let freedom =
+            Freedom::of(&plan, &token(1), &FailureKind::NotLinearizable, EFFORT).expect("the program may shrink");
+        let read = |text: &str| plan.read_program(text).expect("the program is valid");
         let reduce = |program: &str, fails: &dyn Fn(&Listing) -> bool| {
             let mut ask = |candidate: &Listing| if fails(candidate) { Answer::Fails } else { Answer::Holds };
             assert_eq!(ask(&read(program)), Answer::Fails);
@@ -595,7 +613,7 @@ mod tests {
     #[test]
     fn smaller_parts_are_tried_if_there_are_few() {
         let plan = plan(&[]);
-        let program = || plan.read_program("push 1, push 2 | pop, pop, push 3 | push 4").expect("a program");
+        let program = || plan.read_program("push 1, push 2 | pop, pop, push 3 | push 4").expect("the program is valid");
         let mut ask = |candidate: &Listing| {
             let values: Vec<i64> = candidate.all().filter_map(|call| call.argument.as_int()).collect();
             let fails =
@@ -605,7 +623,8 @@ mod tests {
         };
         let mut reduce = |most_parts| {
             let effort = Effort { most_parts, ..Effort::default() };
-            let freedom = Freedom::of(&plan, &token(1), &FailureKind::NotLinearizable, effort).expect("it is free");
+            let freedom =
+                Freedom::of(&plan, &token(1), &FailureKind::NotLinearizable, effort).expect("the program may shrink");
             text(&plan, &reduce(program(), Vec::new(), &freedom, &mut ask).program)
         };
         assert_eq!(reduce(0), "push 1, push 2, push 4");
@@ -623,20 +642,21 @@ mod tests {
             Freedom::of(&plan, &token, kind, EFFORT)
         };
         assert!(given(&panicked).is_none() && given(&FailureKind::Stuck(std::time::Duration::ZERO)).is_none());
-        let given = given(&FailureKind::NotLinearizable).expect("it is compared with the model");
-        let program = || plan.read_program("push 1 ( | pop, pop | push 3) pop").expect("a program");
+        let given = given(&FailureKind::NotLinearizable).expect("the program may shrink");
+        let program = || plan.read_program("push 1 ( | pop, pop | push 3) pop").expect("the program is valid");
         let mut ask = |candidate: &Listing| {
             let pops = |calls: &Vec<Call>| calls.iter().any(|call| call.operation == 1);
             if candidate.threads.get(1).is_some_and(pops) { Answer::Fails } else { Answer::Holds }
         };
         let reduced = reduce(program(), Vec::new(), &given, &mut ask).program;
         assert_eq!(text(&plan, &reduced), "| pop", "threads keep their numbers");
-        let made_up = Freedom::of(&plan, &token(1), &panicked, EFFORT).expect("any program may be made up");
+        let made_up = Freedom::of(&plan, &token(1), &panicked, EFFORT).expect("generated programs may shrink");
         let reduced = reduce(program(), Vec::new(), &made_up, &mut |_| Answer::Fails).program;
-        assert_eq!(text(&plan, &reduced), "push 1 () pop", "what is around the threads stays");
+        assert_eq!(text(&plan, &reduced), "push 1 () pop", "the calls before and after the threads stay");
     }
 
-    /// If a specification does not allow every call at every time, the calls before a call stay.
+    /// If a specification does not allow every call in every state, the calls before a call are not
+    /// left out.
     #[test]
     #[cfg(feature = "named")]
     fn what_a_specification_asks_for_stays() {
@@ -649,11 +669,12 @@ mod tests {
             .forgetful();
         let reduced = |source: Source, text_of: &str| {
             let token = Token { program: source, shape: SHAPE, scheduled: None };
-            let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, EFFORT).expect("it is compared");
-            // Any unlock makes it fail.
+            let freedom =
+                Freedom::of(&plan, &token, &FailureKind::NotLinearizable, EFFORT).expect("the program may shrink");
+            // Every program with an unlock fails.
             let fails = |candidate: &Listing| candidate.all().any(|call| call.operation == 1);
             let mut ask = |candidate: &Listing| if fails(candidate) { Answer::Fails } else { Answer::Holds };
-            let program = plan.read_program(text_of).expect("a program");
+            let program = plan.read_program(text_of).expect("the program is valid");
             let Reduced { program, is_minimal } = reduce(program, Vec::new(), &freedom, &mut ask);
             (text(&plan, &program), is_minimal)
         };
@@ -661,15 +682,16 @@ mod tests {
         for source in [Source::Chosen(1), Source::Given(program.into())] {
             assert_eq!(reduced(source, program), ("lock, unlock".to_owned(), false));
         }
-        assert_eq!(reduced(Source::Seed(1), program), ("unlock".to_owned(), true), "any program may be made up");
+        assert_eq!(reduced(Source::Seed(1), program), ("unlock".to_owned(), true), "generated programs may shrink");
     }
 
     #[test]
     fn time_ends_it() {
         let plan = plan(&[]);
         let token = token(3);
-        let program = plan.written(&token).expect("nobody chooses");
-        let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, EFFORT).expect("it is free");
+        let program = plan.written(&token).expect("no thread chooses its calls");
+        let freedom =
+            Freedom::of(&plan, &token, &FailureKind::NotLinearizable, EFFORT).expect("the program may shrink");
         let mut asked = 0;
         let reduced = reduce(program.clone(), Vec::new(), &freedom, &mut |_| {
             asked += 1;
@@ -683,13 +705,13 @@ mod tests {
     #[test]
     fn calls_of_a_run_are_found_in_its_program() {
         let plan = plan(&[]);
-        let program = plan.read_program("push 1 (pop, push 2, pop | push 2) pop").expect("a program");
+        let program = plan.read_program("push 1 (pop, push 2, pop | push 2) pop").expect("the program is valid");
         let mut builder = History::builder();
         let calls: Vec<Call> = program.all().cloned().collect();
         // The first pop of thread 0 was not possible.
         for (process, place) in [(2, 0), (0, 2), (1, 4), (0, 3), (2, 5)] {
-            builder.call(process, calls[place].clone()).expect("one at a time");
-            builder.ret(process, Value::Null).expect("it was called");
+            builder.call(process, calls[place].clone()).expect("the process has no open call");
+            builder.ret(process, Value::Null).expect("the process has an open call");
         }
         let seen = builder.finish();
         assert_eq!(numbers_of(&program, &seen), [Some(0), Some(2), Some(4), Some(3), Some(5)]);

@@ -1,4 +1,5 @@
-//! Explores candidates for shrinking: within the bound of the search, it is certain whether a candidate fails.
+//! Explores candidates for shrinking: within the bound of the search, an exploration shows with
+//! certainty whether a candidate can fail.
 
 use std::mem::discriminant;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,14 +12,15 @@ use super::{Answer, Effort, First, Freedom, Reduced, reduce};
 use crate::drive::Quiet;
 use crate::drive::systematic::Execution;
 
-/// The effort may be large, because exploring a small candidate takes less than a millisecond.
+/// The limits of shrinking by exploration. They are high, because exploring a small candidate takes
+/// less than a millisecond.
 const EFFORT: Effort = Effort { most_for_pairs: 12, most_parts: 600 };
 /// A candidate may take at most one third of the remaining time.
 const SHARE: u32 = 3;
 
 /// The result of exploring a program.
 pub(in super::super) enum Explored {
-    /// This execution failed, in this way, after this many executions.
+    /// The failing execution, the kind of its failure, and the number of executions until it was found.
     Wrong(Box<Execution>, FailureKind, u64),
     /// No execution fails.
     Right,
@@ -32,13 +34,14 @@ pub(in super::super) struct Shrunk {
     pub(in super::super) execution: Execution,
     pub(in super::super) kind: FailureKind,
     pub(in super::super) executions: u64,
-    /// Whether no program with one call less fails.
+    /// Whether no program with one call fewer fails in the same way.
     pub(in super::super) is_minimal: bool,
 }
 
 /// Shrinks the program of a failing execution, until `end`. `explore` explores a candidate, within the given time.
 ///
-/// `known` is the failing execution. It is `None` if threads chose the calls, because the program may then not fail.
+/// `known` is the failing execution. It is `None` if threads chose the calls, because a fixed
+/// program with the same calls does not always fail.
 pub(in super::super) fn shrink(
     plan: &Plan,
     first: First<'_>,
@@ -56,8 +59,8 @@ pub(in super::super) fn shrink(
         if left.is_zero() || plan.is_cancelled() {
             return Answer::Over;
         }
-        // An exploration panics if the object is not deterministic. That is not reported here: the first failure
-        // stands.
+        // An exploration panics if the object is not deterministic. This panic is not reported, because the report is
+        // about the first failure.
         match catch_unwind(AssertUnwindSafe(|| explore(candidate, left / SHARE))) {
             Ok(Explored::Wrong(execution, how, executions)) if discriminant(&how) == discriminant(kind) => {
                 last = Some((candidate.clone(), *execution, how, executions));
@@ -68,7 +71,7 @@ pub(in super::super) fn shrink(
             Err(_) => Answer::Over,
         }
     };
-    // The calls that threads chose may behave differently as a fixed program.
+    // Calls that threads chose may behave differently if they are made as a fixed program.
     if known.is_none() && ask(&program) != Answer::Fails {
         return None;
     }

@@ -1,9 +1,10 @@
 //! Runs candidates repeatedly, on real threads.
 //!
-//! A failure is certain once it was seen; that a candidate does not fail is a guess. How long a candidate is tried
-//! depends on how long the first program takes to fail again, and not on the candidate that was accepted last.
-//! Otherwise each candidate would be allowed to fail less often than the one before, and the final program would hardly
-//! ever fail.
+//! If a run of a candidate fails, it is certain that the candidate can fail. If no run of a
+//! candidate fails, the candidate may still be able to fail. The time for trying a candidate
+//! depends on how long the first program takes to fail again, and not on how long the last accepted
+//! candidate took. Otherwise each accepted candidate could fail less often than the one before, and
+//! the final program would hardly ever fail.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::mem::discriminant;
@@ -16,37 +17,39 @@ use super::super::plan::{MOST_LOST, Plan, VERIFIED};
 use super::{Answer, Effort, First, Freedom, Reduced, reduce};
 use crate::drive::{Behavior, Clock, Kind, QUIET_THREADS, Quiet, Recorded, Run, Runner};
 
-/// The duration of a batch of runs before they are judged.
+/// The time that making a batch of runs should take. The runs are judged after each batch.
 const BATCH: Duration = Duration::from_millis(2);
 /// The maximum number of runs of a batch.
 const MOST_RUNS: u32 = 50;
-/// The time for which a candidate is tried: the minimum, a multiple of the time that the first program takes to fail,
-/// and the maximum.
+/// Each candidate is tried for a multiple of the time that the first program takes to fail. The
+/// values are the minimum time for trying a candidate, this multiple, and the maximum time.
 const SLICES: (Duration, u32, Duration) = (Duration::from_millis(15), 5, Duration::from_millis(250));
-/// The number of failures of the first program from which the time that it takes to fail is estimated.
+/// The time that the first program takes to fail is estimated from this number of failures.
 const FAILURES_TO_KNOW: u64 = 4;
-/// The number of failures of the smallest program from which its failure rate is estimated.
+/// The failure rate of the smallest program is estimated from this number of failures.
 const FAILURES_TO_COUNT: u64 = 50;
-/// The number of failures from which the failure rate is estimated if a failure takes long.
+/// The failure rate of the smallest program is estimated from this number of failures if the
+/// failures are panics. This number is small, because each panic takes long.
 const FEWER_TO_COUNT: u64 = 3;
 /// The number of batches after which the threads are replaced.
 const BATCHES_OF_THREADS: u32 = 8;
-/// While shrinking, the watchdog expires this many times earlier. The smallest program is confirmed with the full
-/// watchdog.
+/// While candidates are tried, the time of the watchdog is divided by this number. The smallest
+/// program is confirmed with the full time.
 const IMPATIENCE: u32 = 5;
-/// The effort is small, because trying a candidate takes milliseconds here.
+/// The limits of shrinking on real threads. They are low, because trying a candidate takes
+/// milliseconds.
 const EFFORT: Effort = Effort { most_for_pairs: 7, most_parts: 0 };
 
-/// The number of runs of a program, and of failures among them.
+/// The number of runs of a program, and the number of failures among these runs.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Tally {
-    /// The number of runs that failed in the same way as the first.
+    /// The number of runs that failed in the same way as the first failing run.
     pub(in super::super) failed: u64,
     /// The number of runs.
     pub(in super::super) runs: u64,
 }
 
-/// The smallest program that was seen failing.
+/// The smallest program that was observed to fail.
 pub(in super::super) struct Shrunk {
     pub(in super::super) program: Listing,
     pub(in super::super) tally: Tally,
@@ -59,7 +62,8 @@ pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>, clock: Clock, bud
     let freedom = Freedom::of(plan, first.token, first.kind, EFFORT).filter(|_| first.is_free)?;
     let _quiet = Quiet::new();
     let mut stress = Stress::new(plan, first, clock, Instant::now() + budget.mul_f64(0.85));
-    // Programs with few calls fail sooner, if they fail at all; then there is no need to wait for larger ones.
+    // The hints have fewer calls than the first program. If a hint can fail, it fails sooner than
+    // the first program. Shrinking starts with the first hint that fails.
     let quick = (budget / 40).min(SLICES.2);
     let start = first.hints.iter().find(|hint| !stress.is_over() && stress.run(hint, quick, 1).failed > 0);
     let start = start.unwrap_or(first.program).clone();
@@ -88,11 +92,11 @@ struct Stress<'p> {
     clock: Clock,
     kinds: Arc<[Kind]>,
     runner: Runner,
-    /// The time at which trying ends.
+    /// The time at which shrinking stops.
     end: Instant,
     watchdog: Duration,
     batches: u32,
-    /// The time for which the last program ran, without the time in which it was stuck.
+    /// The time for which the last program ran. Time in which a run was stuck does not count.
     elapsed: Duration,
     /// The last failing run, with its program and the counts so far.
     last: Option<(Listing, Tally, Recorded, FailureKind)>,
@@ -118,7 +122,8 @@ impl<'p> Stress<'p> {
         Instant::now() >= self.end || self.runner.lost() >= MOST_LOST || self.plan.is_cancelled()
     }
 
-    /// Runs a program for this long, or until `enough` runs failed in the same way as the first.
+    /// Runs a program for the given `time`, or until `enough` runs have failed in the same way as
+    /// the first failing run.
     fn run(&mut self, program: &Listing, time: Duration, enough: u64) -> Tally {
         let started = Instant::now();
         let is_stuck = matches!(self.first.kind, FailureKind::Stuck(_));
@@ -129,7 +134,8 @@ impl<'p> Stress<'p> {
             let (begun, failed) = (Instant::now(), tally.failed);
             self.batch(program, runs, &mut tally);
             let took = begun.elapsed().max(Duration::from_nanos(1));
-            // Being stuck always takes the time of the watchdog, which says nothing about how soon a program fails.
+            // A stuck run always takes as long as the watchdog, so its duration does not show how
+            // soon a program fails.
             self.elapsed += if is_stuck && tally.failed > failed { took.min(BATCH) } else { took };
             if tally.failed >= enough || started.elapsed() >= time || self.is_over() {
                 break;
@@ -164,7 +170,7 @@ impl<'p> Stress<'p> {
                 self.last = Some((program.clone(), tally.clone(), seen, kind));
             }
         }
-        // A failure to drop an object is not the failure that is looked for.
+        // A failure to drop an object is not the failure that shrinking looks for.
         let _ = objects.drop_all();
     }
 
@@ -172,7 +178,8 @@ impl<'p> Stress<'p> {
     fn confirm(mut self, program: Listing, budget: Duration) -> Option<Shrunk> {
         let is_stuck = matches!(self.first.kind, FailureKind::Stuck(_));
         let (_, tally, mut seen, mut kind) = self.last.take().filter(|(known, ..)| *known == program)?;
-        // A run that was stuck with the shorter watchdog may not be stuck.
+        // A run that is stuck for the shorter watchdog may make progress before the full watchdog
+        // expires.
         self.watchdog = self.plan.options.watchdog;
         let twice = self.watchdog.saturating_mul(2 * VERIFIED);
         self.end = Instant::now() + budget.mul_f64(0.15).max(if is_stuck { twice } else { Duration::ZERO });

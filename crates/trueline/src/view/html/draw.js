@@ -58,7 +58,7 @@ function laneTops(scene, model) {
   scene.height = top + 8;
 }
 
-// Returns how important a bar is: if several bars share a pixel, the most important one determines its color.
+// The importance of a bar: if several bars share a pixel, the most important one determines the color of the pixel.
 const OTHER = 0, PLAIN = 1, CONFLICTING = 2, CORE = 3, MATCH = 4, WRONG = 5;
 
 function weight(model, scene, bar) {
@@ -119,7 +119,7 @@ function drawScene(context, scene, model, size) {
   const { width, height } = size;
   const toX = (cell) => gutter + (cell - view.x) * view.scale;
   const fromX = (pixel) => view.x + (pixel - gutter) / view.scale;
-  // A letter is not wider than a cell, if it can still be read then.
+  // Letters are no wider than a cell, unless they would then be too small to read.
   const font = Math.min(metrics.font, Math.max(10, view.scale / 0.605));
   context.clearRect(0, 0, width, height);
   context.fillStyle = colors.paper;
@@ -134,7 +134,7 @@ function drawScene(context, scene, model, size) {
     context.fillRect(0, y, width, metrics.lane * lanes);
   }
 
-  // The problem.
+  // Draw the line at the problem.
   if (places.edge !== NONE) {
     const x = toX(places.edge);
     if (x >= gutter && x <= width) {
@@ -149,7 +149,7 @@ function drawScene(context, scene, model, size) {
     }
   }
 
-  // Annotations.
+  // Draw the lines of annotations.
   const { annotations } = places;
   const firstSeen = annotations.findIndex((cell) => cell >= seenLeft);
   if (firstSeen >= 0) {
@@ -168,7 +168,7 @@ function drawScene(context, scene, model, size) {
     context.setLineDash([]);
   }
 
-  // Operations that took effect together.
+  // Link operations that took effect together.
   const topOf = (bar) => tops[model.lane[bar]] - view.y + metrics.top;
   const edgeOf = (bar) => topOf(bar) + metrics.point;
   if (view.scale > 0.6) {
@@ -196,7 +196,7 @@ function drawScene(context, scene, model, size) {
     }
   }
 
-  // The order: the line from point to point is behind the bars, so that it crosses no text.
+  // Draw the order as a line from point to point. Draw it before the bars, so that it does not cross text.
   const steps = places.steps;
   const firstStep = (cell) => {
     let low = 0, high = steps.length;
@@ -234,7 +234,7 @@ function drawScene(context, scene, model, size) {
   let drawn = 0;
   // If several bars share each pixel, draw summaries of the lanes.
   const isFar = view.scale * (places.width / STRETCHES) < 1.2;
-  // A bar that is too small to have a frame of its own.
+  // Marks the selected bar if it is too small to have a frame of its own.
   const markSelected = (lane, top) => {
     const bar = scene.selected;
     if (bar === NONE || model.lane[bar] !== lane || right[bar] <= 0) return;
@@ -326,7 +326,7 @@ function drawScene(context, scene, model, size) {
     }
   }
 
-  // The points of the order.
+  // Draw the points of the order.
   if (hasPoints) {
     const { digits, half: tall } = metrics;
     context.font = `600 ${digits}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace`;
@@ -376,7 +376,7 @@ function drawScene(context, scene, model, size) {
     context.textAlign = "left";
   }
 
-  // Names of rows, over everything.
+  // Draw the names of rows over everything else.
   context.fillStyle = colors.paper;
   context.fillRect(0, 0, gutter, height);
   context.font = `${Math.min(13, metrics.lane * 0.55)}px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`;
@@ -474,7 +474,7 @@ function drawAnnotations(context, scene, model, width) {
   for (let index = 0; index < annotations.length; index++) {
     const x = toX(places.annotations[index]);
     if (x > width) break;
-    // Of several annotations at the same place, only the last is labeled.
+    // If several annotations are at the same place, only the last is labeled.
     const next = index + 1 < annotations.length ? Math.min(width, toX(places.annotations[index + 1])) : width;
     if (next < gutter) continue;
     if (x >= gutter) {

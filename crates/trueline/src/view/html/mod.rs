@@ -4,9 +4,10 @@
 //! compact data. The scripts draw only the visible part on a canvas, so that 100,000 operations can be panned and
 //! zoomed; search, filters, the jump to the problem and all details work with the keyboard alone.
 //!
-//! Text from a history stays text. The data is JSON in which no character can end the surrounding element; the scripts
-//! write text and never markup; and a Content-Security-Policy allows only this page's scripts and style sheet, by their
-//! digests: no loading, no other script, no script in an attribute.
+//! Text from a history is never read as markup. The data is JSON in which no character can end the
+//! surrounding element; the scripts write text and never markup; and a Content-Security-Policy
+//! allows only this page's scripts and style sheet, by their digests. The policy forbids loading
+//! resources, running other scripts, and running scripts in attributes.
 
 mod data;
 
@@ -30,9 +31,10 @@ const SCRIPT: &str = concat!(
 
 /// SHA-256 digests of the style sheet and of the script, for the policy. A test checks them.
 const STYLE_DIGEST: &str = "sha256-19ylUabiGhL9nQs8usHQQt1B9j9V6OMx7FtVgNRO+mQ=";
-const SCRIPT_DIGEST: &str = "sha256-Z1a2NCaRYH7ooWUBaRnezcZJVkJEiPBALMch1Fog3FE=";
+const SCRIPT_DIGEST: &str = "sha256-xuhk2IZqLW+XTDeJvQ68duOv67Js2MEtzgNL2PHuVWs=";
 
-/// The maximum number of operations on a page. For a longer history, the page shows those near the problem.
+/// The maximum number of operations on a page. For a longer history, the page shows the operations
+/// near the problem.
 #[doc(hidden)]
 pub const MOST_SHOWN: usize = 500_000;
 
@@ -130,7 +132,7 @@ fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(template.len());
     let mut rest = template;
     while let Some((before, behind)) = rest.split_once("{{") {
-        let (place, behind) = behind.split_once("}}").expect("each place of the template ends");
+        let (place, behind) = behind.split_once("}}").expect("each placeholder of the template is closed");
         out.push_str(before);
         out.push_str(&value(place));
         rest = behind;
@@ -153,7 +155,8 @@ fn subject(timeline: &Timeline) -> String {
     })
 }
 
-/// Returns the explanation of the rejection. Sentences about a case are indented.
+/// Returns the explanation of the rejection. Sentences that belong to one case of a case
+/// distinction are indented.
 fn why(sentences: &[String]) -> String {
     if sentences.is_empty() {
         return String::new();
@@ -162,7 +165,7 @@ fn why(sentences: &[String]) -> String {
     for sentence in sentences {
         let text = sentence.trim_start_matches(' ');
         let depth = ((sentence.len() - text.len()) / 2).min(3);
-        // A line must not end within an arrow.
+        // Do not let a line end within an arrow.
         let text = escape(text).replace("-&gt;", r#"<span class="whole">-&gt;</span>"#);
         let _ = write!(out, r#"<p class="depth{depth}" dir="ltr">{text}</p>"#);
     }

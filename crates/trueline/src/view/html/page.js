@@ -186,7 +186,7 @@ function start() {
       const partners = data.together.length ? [...model.groups[model.groupOf(bar)]].filter((other) => other !== bar) : [];
       add("order", model.step[bar] + " of " + data.stepsTotal);
       if (partners.length) add("together with", partners.map((other) => barText(model, other) + " of " + model.rows[rowOf(model, other)].label).join(", "));
-    } else if (model.order.length) add("order", "not in it");
+    } else if (model.order.length) add("order", "not in the order");
     const before = model.before.get(bar), after = model.after.get(bar);
     if (before !== undefined) {
       const [front, gone, fresh, back] = difference(before, after);
@@ -226,7 +226,7 @@ function start() {
     const steps = shownCount === model.count ? model.groups : model.groups.map((group) => [...group].filter(isShown)).filter((group) => group.length);
     card.append(element("h2", data.outcome === "rejected" ? "An order that works so far" : "An order that works"));
     if (!model.groups.length) {
-      card.append(element("p", data.outcome === "unknown" ? "None is known." : "Nothing took effect.", "note"));
+      card.append(element("p", data.outcome === "unknown" ? "No order is known." : "No operation took effect.", "note"));
     }
     const around = 7;
     const current = scene.selected !== NONE && model.step[scene.selected] ? model.step[scene.selected] : NONE;
@@ -272,7 +272,7 @@ function start() {
       list.append(item);
     });
     card.append(list);
-    if (annotations.length > most) card.append(element("p", annotations.length - most + " more are not listed.", "note"));
+    if (annotations.length > most) card.append(element("p", annotations.length - most + " more annotations are not listed.", "note"));
   }
 
   // The legend: the signs that occur on this page.
@@ -290,21 +290,21 @@ function start() {
     if (model.ret.includes(NONE)) add("pending", "never returned");
     if (hasMark(REFUSED)) add("wrong", "refused: no order allows its result");
     if (hasMark(STUCK)) add("wrong", "should have returned");
-    if (data.hasCore) add("core", "core: these have no order");
+    if (data.hasCore) add("core", "core: these calls have no legal order");
     if (data.marks.some(([bar, mark]) => mark === CONFLICT && !model.core[bar])) add("conflict", "in conflict with others");
     if (data.others) add("other", "not on " + data.subject);
-    if (model.order.length) add("number", problem ? "place in an order that works so far" : "place in an order that works", "1");
+    if (model.order.length) add("number", problem ? "position in an order that works so far" : "position in an order that works", "1");
     if (data.together.length) add("link", "took effect together");
     if (data.annotations.length) add("meanwhile", "something that happened meanwhile", "▼");
     if (problem && problem.anticipated.length) add("missing", "should have taken effect together");
-    legend.append(element("li", "Events are in their order; distances are not times."));
+    legend.append(element("li", "Events are drawn in order; distances do not show time."));
   }
 
   const indexOfStep = new Map();
   model.groups.forEach((group, index) => indexOfStep.set(model.step[group[0]], index));
   function stepIndex(bar) { return indexOfStep.get(model.step[bar]); }
 
-  // Shows the state after an operation if it is short, and otherwise the difference to the state before.
+  // Shows the state after an operation if this state is short, and otherwise the difference to the state before.
   function change(bar) {
     const before = model.before.get(bar), after = model.after.get(bar);
     if (after === undefined) return model.mark[bar] === REFUSED && data.found !== null && data.found.length <= 30 ? data.found : "";
@@ -325,7 +325,7 @@ function start() {
     text.dir = "ltr";
     const after = element("span", change(bar), "mono after");
     after.dir = "ltr";
-    after.title = "the state after it, or what was added (+) and removed (−)";
+    after.title = "the state after this operation, or the parts added (+) and removed (−)";
     button.append(text, after);
     if (bar === scene.selected) button.setAttribute("aria-current", "true");
     button.addEventListener("click", () => {

@@ -18,10 +18,11 @@ impl Timeline {
 
     /// Returns a timeline with at most `most` operations near the problem.
     ///
-    /// Operations are selected in this order: those of the problem itself, the core, other conflicting operations; then
-    /// operations that were open at the problem and the last ones to take effect before it, alternately; then other
-    /// earlier operations, latest first; finally later operations. Returns the whole timeline if it is small enough,
-    /// and its beginning if there is no problem.
+    /// Operations are selected in this order: first the operations of the problem itself, the core,
+    /// and other conflicting operations; then, alternately, operations that were open at the
+    /// problem and the last operations to take effect before it; then other earlier operations,
+    /// latest first; and finally later operations. Returns the whole timeline if it is small
+    /// enough, and its beginning if there is no problem.
     #[must_use]
     pub fn near_problem(&self, most: usize) -> Self {
         if self.bars.len() <= most {
@@ -38,7 +39,8 @@ impl Timeline {
         wanted.extend(which(&|bar| bar.core));
         wanted.extend(which(&|bar| bar.mark != Mark::None));
         let is_open = |bar: &Bar| bar.call < problem.event && bar.ret.is_none_or(|ret| ret > problem.event);
-        // Many operations may never have returned, so they alternate with those that took effect.
+        // Alternate between open operations and operations that took effect, because a large number
+        // of operations may never have returned.
         let (mut open, mut effective) = (which(&is_open).into_iter(), self.order.iter().rev().copied());
         loop {
             let (one, other) = (open.next(), effective.next());
@@ -60,8 +62,9 @@ impl Timeline {
         self.keep(|index, _| kept[index as usize])
     }
 
-    /// Returns a timeline with only the operations that are known to be to blame: those of the problem, the core, and
-    /// conflicting operations. Returns `None` if there are fewer than two of them, or more than `most`.
+    /// Returns a timeline with only the operations that are known to cause the problem: those of
+    /// the problem itself, the core, and conflicting operations. Returns `None` if there are fewer
+    /// than two of them, or more than `most`.
     #[must_use]
     pub(crate) fn blamed_only(&self, most: usize) -> Option<Self> {
         let problem = self.problem.as_ref()?;
@@ -73,8 +76,8 @@ impl Timeline {
         (2..=most).contains(&count).then(|| self.keep(is_blamed))
     }
 
-    /// Returns a timeline with only the bars for which `keeps` returns true. Steps, lines and positions in the whole
-    /// history keep their numbers.
+    /// Returns a timeline with only the bars for which `keeps` returns `true`. The numbers of steps
+    /// and lines, and the positions in the whole history, do not change.
     #[must_use]
     pub fn keep(&self, keeps: impl Fn(u32, &Bar) -> bool) -> Self {
         let mut renumbered: Vec<Option<u32>> = Vec::with_capacity(self.bars.len());
@@ -88,7 +91,7 @@ impl Timeline {
         }
         let new = |bar: &u32| renumbered[*bar as usize];
         let mut events: Vec<Edge> = Vec::new();
-        // The position, among the remaining events, of the problem.
+        // The position of the problem among the remaining events.
         let mut event = 0;
         let mut annotations = self.annotations.clone();
         let mut left = annotations.iter_mut().peekable();

@@ -1,8 +1,9 @@
 //! A history and its judgment as a picture in plain data: rows, bars, points and links.
 //!
-//! A [`Timeline`] has a row for each process and a bar for each operation, from its call to its return. Where a
-//! linearization is known, each of its operations has a number and a point on its bar; operations that took effect
-//! together share them. A timeline contains no user types, only text that is safe to display: see [`visible`].
+//! A [`Timeline`] has a row for each process and a bar for each operation, from its call to its
+//! return. If a linearization is known, each operation in it has a number, and a point on its bar;
+//! operations that took effect together share the number and the point. A timeline contains no user
+//! types, only text that is safe to display: see [`visible`].
 //!
 //! [`terminal`](super::terminal), [`svg`](super::svg) and [`html`](super::html) draw it, and use nothing else. The part
 //! of a long history to draw is selected beforehand, with [`Timeline::near_problem`] or [`Timeline::core_only`].
@@ -64,8 +65,9 @@ pub struct Timeline {
     /// The reason for the verdict, in one sentence; `None` if the history was accepted.
     #[doc(hidden)]
     pub reason: Option<String>,
-    /// Why the history was rejected, one string for each sentence, as in [`Report::explanation`]; empty if the history
-    /// was not rejected, or if no explanation was requested.
+    /// The explanation of the rejection, one string for each sentence, as in
+    /// [`Report::explanation`]; empty if the history was not rejected, or if no explanation was
+    /// requested.
     pub why: Vec<String>,
     /// Notes that a reader needs to understand the verdict, as in [`Report::notes`].
     pub notes: Vec<String>,
@@ -81,7 +83,8 @@ pub struct Timeline {
     /// Calls and returns in their order, each as the beginning or the end of a bar.
     #[doc(hidden)]
     pub events: Vec<Edge>,
-    /// What happened between the events, such as a failover.
+    /// The annotations: descriptions of something that happened between the events, such as a
+    /// failover.
     pub annotations: Vec<Annotated>,
     /// The bars in the order of the known linearization: the witness, or the longest prefix.
     #[doc(hidden)]
@@ -92,10 +95,12 @@ pub struct Timeline {
     /// The problem that led to a rejection.
     #[doc(hidden)]
     pub problem: Option<Problem>,
-    /// The states before and after operations of the linearization; only operations near its end may have them.
+    /// The states before and after operations of the linearization. Only the states of operations
+    /// near the end of the linearization may be stored.
     #[doc(hidden)]
     pub states: Vec<Passed>,
-    /// Whether the core is known.
+    /// The bars of the operations in the known linearization (the witness, or the longest
+    /// linearizable prefix), in the order of the linearization.
     #[doc(hidden)]
     pub has_core: bool,
     /// The number of operations of the whole history that the timeline leaves out.
@@ -135,8 +140,8 @@ impl Outcome {
 pub struct Row {
     /// The name of the process.
     pub label: String,
-    /// The number of lanes that its bars need in order not to overlap: one, unless operations of the process touch in
-    /// time.
+    /// The number of lanes that the bars of the process need in order not to overlap: one, unless an operation was
+    /// called before the previous operation of the process had returned.
     pub lanes: u32,
 }
 
@@ -146,28 +151,30 @@ pub struct Row {
 pub struct Bar {
     /// The operation's number in the history.
     pub id: OpId,
-    /// The row of its process.
+    /// The row of the process that called the operation.
     pub row: u32,
     /// The lane in the row.
     pub lane: u32,
-    /// The position of its call in [`Timeline::events`].
+    /// The position of the call in [`Timeline::events`].
     pub call: u32,
-    /// The position of its return, if it returned.
+    /// The position of the return, if the operation returned.
     pub ret: Option<u32>,
     /// The operation and its arguments.
     pub label: Label,
-    /// The name of its object, if the object has one. The label names it, too.
+    /// The name of the operation's object, if the object has a name. The label contains this name,
+    /// too.
     pub object: Option<Arc<str>>,
     /// The result of the operation, if it is known.
     pub result: Option<String>,
-    /// The lines of the file that its call and return came from; 0 where there is no line.
+    /// The lines of the file that the call and the return came from; 0 for an unknown line.
     pub lines: (u32, u32),
-    /// The positions of its call and return in the events of the whole history; 0 for a missing return.
+    /// The positions of the call and of the return in the events of the whole history; 0 for a
+    /// missing return.
     pub events: (u32, u32),
-    /// The number of the operation in the linearization, starting at 1. Operations that took effect together have the
-    /// number of the first.
+    /// The number of the operation in the linearization, starting at 1. Operations that took effect
+    /// together have the number of the first of them.
     pub step: Option<u32>,
-    /// Whether it is in the core.
+    /// Whether the operation is in the core.
     pub core: bool,
     /// The role of the operation in the problem, if there is one.
     pub mark: Mark,
@@ -177,15 +184,15 @@ pub struct Bar {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mark {
-    /// No role.
+    /// The operation has no role in the problem.
     #[default]
     None,
-    /// No linearization allows its return. If several operations have this mark, no linearization allows all their
-    /// returns.
+    /// No linearization allows the return of the operation. If several operations have this mark,
+    /// no linearization allows all their returns.
     Refused,
     /// The operation should have returned.
     Stuck,
-    /// A monitor found it to conflict with others.
+    /// A monitor found that the operation conflicts with other operations.
     Conflict,
 }
 
@@ -209,11 +216,11 @@ pub struct Edge {
 /// Something that happened between two events and is not an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotated {
-    /// The number of events of the timeline before it.
+    /// The number of events of the timeline before the annotation.
     pub position: u32,
-    /// The line of the file that it came from; 0 if the line is unknown.
+    /// The line of the file that the annotation came from; 0 if the line is unknown.
     pub line: u32,
-    /// What happened.
+    /// The text of the annotation.
     pub text: String,
 }
 
@@ -228,13 +235,14 @@ pub struct Problem {
     pub event: u32,
     /// Results that would have been allowed.
     pub allowed: Vec<String>,
-    /// Whether [`allowed`](Self::allowed) lists all of them.
+    /// Whether [`allowed`](Self::allowed) lists all results that would have been allowed.
     pub all_allowed: bool,
     /// Operations that should have taken effect together, but did not.
     pub anticipated: Vec<Vec<u32>>,
 }
 
-/// The object and the key that a rejection concerns. Operations on other objects and keys have no part in it.
+/// The object and the key that a rejection concerns. Operations on other objects and keys do not
+/// contribute to the rejection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     /// The name of the object.
@@ -244,7 +252,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Returns whether an operation concerns the same object and key, or all keys of the object.
+    /// Returns whether the operation of `bar` concerns this object and this key. An operation
+    /// without a key concerns all keys of its object.
     pub fn contains(&self, bar: &Bar) -> bool {
         let is_same_key = || self.key.is_none() || bar.key().is_none_or(|key| self.key.as_deref() == Some(key));
         (self.object.is_none() || self.object == bar.object) && is_same_key()
@@ -306,7 +315,7 @@ impl Label {
     }
 }
 
-/// Converts the index of an operation or event, or their number, to `u32`.
+/// Converts an index or a count of operations or events to `u32`.
 fn number(index: usize) -> u32 {
     u32::try_from(index).expect("the numbers of events and of operations fit in 32 bits")
 }
@@ -318,8 +327,9 @@ impl Timeline {
         Self::of_some(history, label, |_| true)
     }
 
-    /// Creates a timeline of about `most` operations near the problem, like [`near_problem`](Self::near_problem), but
-    /// without creating the rest first. The same judgment and core are to be added to it afterward.
+    /// Creates a timeline of about `most` operations near the problem, like
+    /// [`near_problem`](Self::near_problem), but without first creating the whole timeline. The
+    /// caller must then add `verdict` and `core` to the timeline.
     pub fn excerpt<Op, Ret: Display>(
         history: &History<Op, Ret>,
         label: impl Fn(&Op) -> Label,
@@ -360,7 +370,7 @@ impl Timeline {
         processes.sort_unstable();
         processes.dedup();
         let row_of = |process| processes.binary_search(&process).expect("the list has all processes");
-        // Operations share the name of their object.
+        // All operations on an object share one copy of its name.
         let mut objects: BTreeMap<ObjectId, Arc<str>> = BTreeMap::new();
         let bar = |(id, operation): (OpId, &Operation<Op, Ret>)| {
             let mut label = label(&operation.op);
@@ -522,7 +532,8 @@ impl Timeline {
     /// Adds the states that the linearization passes through.
     #[must_use]
     pub fn with_states(mut self, states: Vec<Passed>) -> Self {
-        // Equal states share one text in memory; keep it shared where nothing has to be escaped.
+        // Equal states share one text in memory. If no character of a text has to be escaped, keep
+        // sharing the text.
         let clean = |text: &Arc<str>| {
             let cleaned = visible(text);
             if *cleaned == **text { Arc::clone(text) } else { cleaned.into() }
@@ -583,7 +594,8 @@ impl Timeline {
 
     /// Returns the bar of an operation, or `None` if the timeline leaves it out.
     pub fn bar_of(&self, op: OpId) -> Option<u32> {
-        // The common case: the timeline has all operations.
+        // In the common case, the timeline has all operations, so the number of an operation is the
+        // index of its bar.
         if self.bars.get(op.index()).is_some_and(|bar| bar.id == op) {
             return Some(op.0);
         }
@@ -619,11 +631,12 @@ impl Timeline {
         }
     }
 
-    /// Returns the object and the key that the problem concerns; `None` if there is no problem, or if it concerns
-    /// several of them.
+    /// Returns the object and the key that the problem concerns. Returns `None` if the timeline has
+    /// no problem, or if the problem concerns several objects.
     ///
-    /// It is the object and the key of all operations of the problem and of the core. Without a core, a key counts only
-    /// if all operations on the object have one, because operations on all keys might have a part in the problem.
+    /// All operations of the problem and of the core are on this object and key. If the core is
+    /// unknown, the key is returned only if all operations on the object have a key, because an
+    /// operation without a key concerns all keys, and might be part of the problem.
     pub fn subject(&self) -> Option<Subject> {
         let problem = self.problem.as_ref()?;
         let first = &self.bars[*problem.bars.first()? as usize];
@@ -654,8 +667,8 @@ impl Timeline {
         self.states.iter().find(|passed| passed.op == op)
     }
 
-    /// Returns the state in which the refused operation found its object, which is the last state of the linearization;
-    /// `None` if it is unknown.
+    /// Returns the state in which the refused operation found its object. This is the last state of
+    /// the linearization. Returns `None` if the state is unknown.
     pub fn state_at_problem(&self) -> Option<&str> {
         let at_the_end = || self.states.last().filter(|passed| self.linearized == Some(passed.op));
         self.problem.as_ref().and_then(|_| at_the_end()).map(|passed| &*passed.after)
@@ -689,8 +702,8 @@ impl Bar {
         }
     }
 
-    /// Returns where the operation is in the input: its lines, such as `lines 3-7`, or its events if the lines are
-    /// unknown; `line 3-` if it never returned.
+    /// Returns where the operation is in the input: its lines, such as `lines 3-7`, or its events
+    /// if the lines are unknown; `line 3-` if the operation never returned.
     pub fn place(&self) -> String {
         let (unit, (call, ret)) = if self.lines.0 > 0 { ("line", self.lines) } else { ("event", self.events) };
         match self.ret {

@@ -5,15 +5,15 @@ use crate::history::EventKind;
 
 /// The positions of the calls, returns and points of a timeline, from left to right, in cells as wide as a character.
 ///
-/// Events occupy cells in the order of the history. Each bar is at least as long as its text, and no longer than
-/// needed, so that a drawing needs no more room than its text.
+/// Events occupy cells in the order of the history. Each bar is at least as long as its text, but no longer than
+/// necessary, so that a drawing is only as wide as its text requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// The cell of each event.
     pub events: Vec<u32>,
-    /// The point of each bar, if it is in the linearization.
+    /// The point of each bar, or `None` if the operation of the bar is not in the linearization.
     pub points: Vec<Option<Point>>,
-    /// The number of cells.
+    /// The width of the timeline, in cells.
     pub width: u32,
 }
 
@@ -37,7 +37,8 @@ impl Places {
     /// O(n).
     pub fn new(timeline: &Timeline, letters: impl Fn(u32) -> u32) -> Self {
         let gaps = gaps(timeline);
-        // The number of cells that the points of each gap need: their numbers, and a cell after each.
+        // The number of cells that the points in each gap need: the digits of their numbers, and
+        // one cell after each number.
         let mut room = vec![0_u32; timeline.events.len() + 1];
         let mut offsets = Vec::with_capacity(gaps.len());
         for ((gap, group), step) in gaps.iter().zip(timeline.groups()).zip(1_u32..) {
@@ -48,7 +49,8 @@ impl Places {
         }
         let mut cells: Vec<u32> = Vec::with_capacity(timeline.events.len());
         let mut next = 0;
-        // The minimum cell that open bars must reach.
+        // The number of cells that the texts of all bars so far require, including bars that never
+        // return.
         let mut width = 0;
         for (position, edge) in timeline.events.iter().enumerate() {
             let bar = &timeline.bars[edge.bar as usize];
@@ -60,7 +62,8 @@ impl Places {
                 EventKind::Return => next.max(cells[bar.call as usize] + letters(edge.bar).max(2)),
             };
             cells.push(cell);
-            // One cell for the event and, if there are points, one before them and the points themselves.
+            // The event takes one cell. If points follow, an empty cell comes next, and then the
+            // cells of the points.
             next = cell + 1 + if room[position] > 0 { room[position] + 1 } else { 0 };
         }
         let mut points = vec![None; timeline.bars.len()];

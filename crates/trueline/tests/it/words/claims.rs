@@ -27,7 +27,7 @@ pub(super) fn false_claims<S: Spec>(
 /// Returns the operations that an argument names.
 pub(super) fn named<R: std::fmt::Debug>(argument: &Argument<R>) -> Vec<OpId> {
     let text = format!("{argument:?}");
-    let numbers = text.split("OpId(").skip(1).map(|rest| rest.split(')').next().expect("it is closed"));
+    let numbers = text.split("OpId(").skip(1).map(|rest| rest.split(')').next().expect("the parenthesis is closed"));
     let mut named: Vec<OpId> = numbers.map(|number| OpId(number.parse().expect("a number"))).collect();
     named.sort_unstable();
     named.dedup();
@@ -44,7 +44,7 @@ struct Claims<'h, S: Spec> {
     wrong: Vec<String>,
 }
 
-/// Returns whether a claim holds in an order: if the second took effect, so did the first, before it.
+/// Returns whether a claim holds in an order: if the second operation took effect, so did the first, before the second.
 fn holds(claim: Before, order: &[OpId]) -> bool {
     let place = |id: OpId| order.iter().position(|other| *other == id);
     place(claim.second).is_none_or(|second| place(claim.first).is_some_and(|first| first < second))
@@ -75,7 +75,7 @@ impl<S: Spec> Claims<'_, S> {
         self.call(id).is_some_and(|call| call.is_sure)
     }
 
-    /// Returns whether an operation took effect, because one that comes after it did.
+    /// Returns whether an operation certainly took effect, perhaps because an operation that comes after it did.
     fn takes_effect(&self, id: OpId, known: &[Before]) -> bool {
         let is_needed = |call: &Known<'_, S>| call.is_sure && follows(Before { first: id, second: call.id }, known);
         self.is_sure(id) || self.calls.iter().any(is_needed)

@@ -1,10 +1,11 @@
 //! Computes the truth from the definitions, by trying all orders of a few operations.
 //!
-//! - A history is *linearizable up to an event* if there is an order of its calls that the specification allows, with every
-//!   call that returned by then, within its interval, and some of those open then, with their recorded results if they
-//!   have any.
-//! - The *place* of a rejection is the first event up to which it is not.
-//! - The *allowed results* of the return there are those with which it would be.
+//! - A history is *linearizable up to an event* if the specification allows an order of calls in which each call is
+//!   within its interval. The order contains every call that returned by this event, and any of the calls that are open
+//!   at this event; these have their recorded results, if there are any.
+//! - The *place* of a rejection is the first event up to which the history is not linearizable.
+//! - The *allowed results* of the return at this event are the results with which the history would be linearizable up
+//!   to it.
 //! - A call is *left out* if it took effect within its own interval with its recorded result, or not at all.
 
 use std::collections::HashSet;
@@ -21,7 +22,7 @@ pub(super) struct Known<'h, S: Spec> {
     /// Whether the operation certainly took effect.
     pub(super) is_sure: bool,
     call: u32,
-    /// The position of its return, if the return counts.
+    /// The position of the return, if the return counts.
     until: u32,
 }
 
@@ -37,8 +38,8 @@ impl<S: Spec> Known<'_, S> {
     }
 }
 
-/// Returns the known facts about an object before the event `end`. For operations that are open then, only the results
-/// with which they took effect, if they did, are known.
+/// Returns the known facts about an object before the event `end`. An operation that is open at that event may or may
+/// not have taken effect; if it did, it has its recorded result, if there is one.
 pub(super) fn before<S: Spec>(history: &History<S::Op, S::Ret>, object: ObjectId, end: u32) -> Vec<Known<'_, S>> {
     let mut calls = all(history);
     calls.retain(|call| history[call.id].object == object && call.call < end);
@@ -71,7 +72,7 @@ struct Orders<'k, S: Spec> {
     asked: Option<usize>,
     /// The operations that took effect, the state after them, and the result of the requested operation.
     seen: HashSet<(u32, S::State, Option<S::Ret>)>,
-    /// Its possible results, with which all other operations have an order.
+    /// The possible results of the requested operation: with each of them, all operations have a legal order.
     results: Vec<S::Ret>,
     is_found: bool,
 }
@@ -142,8 +143,8 @@ pub(super) fn allowed<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, event
     orders(spec, &calls, asked).results
 }
 
-/// Calls `f` with every legal order of the operations, whenever they were called: all those that certainly took effect,
-/// and any of the others.
+/// Calls `f` with every legal order of the operations, regardless of the times of their calls. An order contains all
+/// operations that certainly took effect, and may contain any other operation.
 pub(super) fn for_each_order<S: Spec>(spec: &S, calls: &[Known<'_, S>], f: &mut dyn FnMut(&[OpId])) {
     fn go_on<S: Spec>(
         spec: &S,
@@ -188,7 +189,7 @@ pub(super) fn states<S: Spec>(spec: &S, calls: &[&Known<'_, S>]) -> Vec<S::State
     states
 }
 
-/// Returns whether the operations are in an order in which none comes after one that it precedes.
+/// Returns whether no operation comes after an operation that it precedes in time.
 pub(super) fn is_in_time<S: Spec>(calls: &[&Known<'_, S>]) -> bool {
     (0..calls.len()).all(|at| calls[..at].iter().all(|earlier| !calls[at].precedes(earlier)))
 }

@@ -1,4 +1,4 @@
-//! Histories about which a false claim was made once, or which random generation seldom produces.
+//! Histories that once led to a false claim, or that random generation seldom produces.
 
 use trueline::history::{History, Interval, OpId, from_intervals};
 use trueline::judge::{Algorithm, Config, check};
@@ -91,10 +91,11 @@ fn queue(calls: &[Timed]) -> History<QueueOp<char>, QueueRet<char>> {
         let result = if matches!(op, QueueOp::Enqueue(_)) { QueueRet::Done } else { QueueRet::Value(*found) };
         Interval::returned(process, op.clone(), *call, *ret, result)
     });
-    from_intervals(intervals.collect::<Vec<_>>()).expect("each has its own process")
+    from_intervals(intervals.collect::<Vec<_>>()).expect("each call has its own process")
 }
 
-/// Lowe's definition 11: without it, the dequeue that ends first is taken, and the history is wrongly rejected.
+/// Tests Lowe's definition 11. Without this definition, the monitor would use the dequeue that ends
+/// first, and wrongly reject the history.
 #[test]
 fn a_conflicting_unsuccessful_dequeue_is_seen() {
     let history = queue(&[
@@ -136,6 +137,6 @@ fn three_values_are_forced_in_a_cycle() {
     for left_out in ['a', 'b', 'c'] {
         let is_left = |(op, _, _, found): &&Timed| *op != QueueOp::Enqueue(left_out) && *found != Some(left_out);
         let pair: Vec<Timed> = calls.iter().filter(is_left).cloned().collect();
-        assert!(judge(&queue(&pair)).is_accepted(), "two values are no cycle");
+        assert!(judge(&queue(&pair)).is_accepted(), "two values do not form a cycle");
     }
 }

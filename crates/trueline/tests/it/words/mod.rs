@@ -1,7 +1,7 @@
 //! Compares all claims of a judgment with the definitions, on random small histories of every specification.
 //!
-//! It shares no code with `judge`: [`definition`] tries all orders of operations. It compares the verdict, the place,
-//! the allowed results, the prefix, the core, and each claim of an argument.
+//! This module shares no code with `judge`: [`definition`] tries all orders of operations. The module compares the
+//! verdict, the place, the allowed results, the prefix, the core, and each claim of an argument.
 
 mod claims;
 mod definition;
@@ -26,9 +26,9 @@ pub(crate) enum Word {
     Verdict,
     Prefix,
     Conflict,
-    /// The place is the first bad event of the whole history, or is not claimed to be.
+    /// The place is the first bad event of the whole history, or it is not claimed to be the first.
     Place,
-    /// The allowed results are those of the whole object, whichever operations came first.
+    /// The definition allows these results for the whole object, and no other results if all are claimed to be known.
     Allowed,
     /// A core is rejected with all other operations left out.
     CoreRejected,
@@ -122,7 +122,7 @@ fn compare_evidence<S: Spec>(
             format!("{algorithm:?}: allowed are {all} {:?}, but it is {allowed:?}", evidence.allowed)
         });
     }
-    // The prefix is one of the object, or of a part of it.
+    // The prefix consists of operations of the object, or of a part of the object.
     let refused = &history[evidence.refused];
     let key = |id: OpId| spec.key(&history[id].op, history[id].outcome.result());
     let own = key(evidence.refused);
@@ -133,8 +133,8 @@ fn compare_evidence<S: Spec>(
     said.say(is_right, Word::Prefix, || format!("{algorithm:?}: {:?} is not a linearization", evidence.prefix));
 }
 
-/// Returns whether operations conflict: alone, or with all that are about the same values or keys, they have no legal
-/// order.
+/// Returns whether operations conflict: if `alone`, they have no legal order by themselves; otherwise, they have none
+/// together with all operations on the same values or keys.
 fn is_conflict<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, conflict: &[OpId], alone: bool) -> bool {
     let Some(first) = conflict.first() else { return false };
     let subject = |id: OpId| spec.subject(&history[id].op, history[id].outcome.result());
@@ -291,13 +291,13 @@ fn agree<F: Family>(count: u32, seed: u64) {
         "{}: {count} histories, {rejected} rejected, {monitored} monitored, {explained} explained, {pending} with pending or optional calls, {objects} with two objects",
         F::NAME
     );
-    // Histories of two objects, and truncated ones, are refused a little more often than those of the families.
+    // Monitors refuse histories of two objects and truncated histories a little more often than those of the families.
     assert!(
         monitored >= count / 100 * F::MONITORED.saturating_sub(5),
         "too few judged by a monitor: {monitored} of {count}"
     );
-    assert!(rejected * 10 >= count, "too few rejected to mean much: {rejected} of {count}");
-    assert!((count - rejected) * 10 >= count, "too few accepted to mean much: {rejected} of {count} rejected");
+    assert!(rejected * 10 >= count, "too few rejected histories: {rejected} of {count}");
+    assert!((count - rejected) * 10 >= count, "too few accepted histories: {rejected} of {count} rejected");
     assert!(pending * 10 >= count && objects * 20 >= count, "{pending} pending, {objects} with two objects");
 }
 

@@ -22,7 +22,7 @@ type Buffer<'b> = Cow<'b, [u8]>;
 #[derive(Debug)]
 pub(super) struct Array<'b> {
     pub(super) length: usize,
-    /// A bit for each cell that is not null; `None` if no cell is null.
+    /// For each cell, a bit that is set if the cell is not null; `None` if no cell is null.
     there: Option<Buffer<'b>>,
     data: Data<'b>,
 }
@@ -32,9 +32,9 @@ enum Data<'b> {
     Null,
     Bools(Buffer<'b>),
     Ints(Numbers<'b>),
-    /// Times in this unit, in nanoseconds.
+    /// Times, as multiples of a unit. The length of the unit is given in nanoseconds.
     Times(Numbers<'b>, i64),
-    /// Fractions of this many bytes.
+    /// Floating-point numbers of this many bytes each.
     Floats(Buffer<'b>, usize),
     Texts {
         ends: Ends<'b>,
@@ -46,7 +46,7 @@ enum Data<'b> {
         buffers: Vec<Buffer<'b>>,
         is_json: bool,
     },
-    /// Places in a dictionary.
+    /// Indexes into a dictionary.
     Coded(Numbers<'b>, Arc<[Item]>),
     Lists {
         ends: Ends<'b>,
@@ -66,7 +66,8 @@ struct Numbers<'b> {
 }
 
 impl Numbers<'_> {
-    /// Returns a number. Of 64 bits, it is the signed one.
+    /// Returns the number at `index`. An unsigned 64-bit number is returned as the signed number
+    /// with the same bits.
     #[inline]
     fn get(&self, index: usize) -> i64 {
         let bytes = &self.bytes[index * self.width..(index + 1) * self.width];
@@ -81,17 +82,17 @@ impl Numbers<'_> {
         }
     }
 
-    /// Whether the numbers may be too large for [`get`](Self::get).
+    /// Returns whether some of the numbers may not fit in the result of [`get`](Self::get).
     fn is_large(&self) -> bool {
         self.width == 8 && !self.is_signed
     }
 }
 
-/// The ends of texts and lists, each of which begins where the one before it ends.
+/// The positions at which texts or lists end. Each text or list begins where the one before it ends.
 #[derive(Debug)]
 enum Ends<'b> {
     Listed(Numbers<'b>),
-    /// All have this length.
+    /// All texts or lists have this length.
     Every(usize),
 }
 
@@ -108,7 +109,9 @@ impl Ends<'_> {
     }
 }
 
-/// The largest length of lists' items that have no buffers: the size of the file does not limit it.
+/// The maximum number of items, over all lists of a column, if the items are stored without
+/// buffers. This limit is needed because the size of the file does not limit the number of such
+/// items.
 const MOST_WITHOUT_BUFFERS: usize = 1 << 16;
 
 /// A record batch, whose arrays are read one after the other.
@@ -116,7 +119,7 @@ pub(super) struct Batch<'b> {
     pub(super) length: usize,
     nodes: std::vec::IntoIter<(i64, i64)>,
     buffers: std::vec::IntoIter<(i64, i64)>,
-    /// The number of buffers of each column of texts that are stored apart.
+    /// For each column of views, the number of buffers that its texts are stored in.
     counts: std::vec::IntoIter<i64>,
     compression: Option<u8>,
     body: &'b [u8],
@@ -198,7 +201,7 @@ impl<'b> Batch<'b> {
         Ok(Array { length, there, data })
     }
 
-    /// Passes over the next array.
+    /// Skips the next array.
     pub(super) fn skip(&mut self, field: &Field) -> Result<(), Broken> {
         self.node()?;
         let (buffers, fields): (_, &[Field]) = match &field.kind {
@@ -227,7 +230,7 @@ impl<'b> Batch<'b> {
         Ok((usize::try_from(length).map_err(|_| broken("the length of an array"))?, nulls))
     }
 
-    /// Reads a part of a column, which has at least this length.
+    /// Reads a part of a column. Returns an error if the part has fewer than `length` values.
     fn part(&mut self, field: &Field, length: usize) -> Result<Array<'b>, Broken> {
         let array = self.array(field)?;
         if array.length < length { Err(broken("a list or a group with too few values")) } else { Ok(array) }
@@ -274,7 +277,7 @@ impl<'b> Batch<'b> {
         }
     }
 
-    /// Reads the next buffer, which has at least this length.
+    /// Reads the next buffer. Returns an error if the buffer has fewer than `length` bytes.
     fn buffer_of(&mut self, length: usize) -> Result<Buffer<'b>, Broken> {
         let buffer = self.buffer()?;
         if buffer.len() < length { Err(broken("a buffer that is too short")) } else { Ok(buffer) }
@@ -285,7 +288,7 @@ impl<'b> Batch<'b> {
         Ok(Numbers { bytes, width, is_signed })
     }
 
-    /// Reads the ends of texts or lists, and returns the last one, too.
+    /// Reads the offsets at which texts or lists end. Also returns the last offset.
     fn ends(&mut self, width: usize, length: usize) -> Result<(Ends<'b>, usize), Broken> {
         if length == 0 {
             self.buffer()?;
@@ -296,7 +299,7 @@ impl<'b> Batch<'b> {
         for index in 0..=length {
             let end = ends.get(index);
             if end < last {
-                return Err(broken("texts or lists that are not in order"));
+                return Err(broken("offsets of texts or lists that are not in order"));
             }
             last = end;
         }
@@ -305,7 +308,8 @@ impl<'b> Batch<'b> {
 }
 
 impl Array<'_> {
-    /// Returns whether the size of the file does not limit the number of cells.
+    /// Returns whether the cells are stored without buffers. If they are, the size of the file does
+    /// not limit their number.
     pub(super) fn has_no_buffers(&self) -> bool {
         match &self.data {
             Data::Null | Data::Unfit(_) => true,
@@ -319,7 +323,7 @@ impl Array<'_> {
         self.there.as_ref().is_some_and(|bits| bits[row / 8] >> (row % 8) & 1 == 0)
     }
 
-    /// Returns a cell.
+    /// Returns the cell of a row.
     pub(super) fn node(&self, row: usize, column: &str, names: &mut Names) -> Item {
         if self.is_null(row) {
             return Ok(Node::Value(Ok(Value::Null)));
@@ -346,7 +350,8 @@ impl Array<'_> {
             Data::Texts { ends, bytes, is_json } => return text(&bytes[ends.range(row)], *is_json, names),
             Data::Views { views, buffers, is_json } => {
                 let view = &views[row * 16..(row + 1) * 16];
-                let bytes = viewed(view, buffers).ok_or("the cell has a text outside of the file; write it again")?;
+                let bytes = viewed(view, buffers)
+                    .ok_or("the text of this cell is outside of the file; write the file again")?;
                 return text(bytes, *is_json, names);
             }
             Data::Coded(places, dictionary) => {
@@ -359,7 +364,7 @@ impl Array<'_> {
                 let mut nodes = Vec::new();
                 for item in ends.range(row) {
                     nodes.push(match &items.data {
-                        // The entry of a map is a pair.
+                        // An entry of a map becomes a pair.
                         Data::Groups(parts) if *is_map => {
                             let pair = parts.iter().map(|(_, part)| part.node(item, column, names));
                             columns::list(pair.collect::<Result<_, _>>()?)
@@ -380,7 +385,7 @@ impl Array<'_> {
         })
     }
 
-    /// Sets the cells of some rows.
+    /// Replaces the content of `cells` by the cells of these rows.
     pub(super) fn cells(&self, rows: Range<usize>, column: &str, names: &mut Names, cells: &mut Cells) {
         cells.clear(0);
         let places = (0..).zip(rows.clone());
@@ -406,14 +411,16 @@ impl Array<'_> {
         cells.places.extend(places);
     }
 
-    /// Returns whether all places of some rows are those of items.
+    /// Returns whether each of these rows is null or has a value in `places` that is less than
+    /// `items`, the number of items.
     fn is_within(&self, places: &Numbers<'_>, mut rows: Range<usize>, items: usize) -> bool {
         rows.all(|row| self.is_null(row) || usize::try_from(places.get(row)).is_ok_and(|place| place < items))
     }
 }
 
-/// Returns the bytes of a view: their length, and either the bytes themselves or the first four of them, a buffer, and
-/// the position in it.
+/// Returns the bytes that a view refers to. A view begins with the number of these bytes. If there
+/// are at most 12 bytes, they follow in the view itself. Otherwise, the view contains the first
+/// four bytes, the index of a buffer, and the position of the bytes in that buffer.
 fn viewed<'v>(view: &'v [u8], buffers: &'v [Buffer<'_>]) -> Option<&'v [u8]> {
     let number = |at: usize| Some(u32::from_le_bytes(view.get(at..at + 4)?.try_into().ok()?) as usize);
     let length = number(0)?;
@@ -424,7 +431,7 @@ fn viewed<'v>(view: &'v [u8], buffers: &'v [Buffer<'_>]) -> Option<&'v [u8]> {
     buffers.get(number(8)?)?.get(start..start.checked_add(length)?)
 }
 
-/// Returns a number of 16 bits with a fraction, for messages.
+/// Converts a half-precision (16-bit) float, for messages.
 fn half(bits: u16) -> f64 {
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff) / 1024.0);
     let size = match exponent {

@@ -1,8 +1,8 @@
 //! Reads FlatBuffers, in which Arrow stores its metadata. Every access is checked.
 //!
-//! A table is at some position of the buffer. There, a signed number leads back to its *vtable*, which has the offset of
-//! each field in the table, or 0 if the field is absent. Tables, vectors and strings in fields are at an offset from the
-//! field.
+//! A table begins with the signed distance from its *vtable* to the table. For each field, the
+//! vtable contains the offset of the field in the table, or 0 if the field is absent. A field whose
+//! value is a table, a vector or a string contains the distance from the field to that value.
 
 /// A table in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-/// Returns the position to which the offset at this position leads.
+/// Reads the offset at position `at`, and returns the position to which the offset leads.
 fn follow(bytes: &[u8], at: usize) -> Option<usize> {
     at.checked_add(u32::from_le_bytes(array(bytes, at)?) as usize)
 }
@@ -55,7 +55,7 @@ impl<'b> Flat<'b> {
         self.byte(index) != 0
     }
 
-    /// Returns a number; 0 if it is absent.
+    /// Returns the number in a field; 0 if the field is absent.
     pub(super) fn byte(self, index: usize) -> u8 {
         self.scalar(index).map_or(0, u8::from_le_bytes)
     }
@@ -76,7 +76,7 @@ impl<'b> Flat<'b> {
         Some(Self { bytes: self.bytes, at: follow(self.bytes, self.field(index)?)? })
     }
 
-    /// Returns a vector; an empty one if it is absent.
+    /// Returns the vector in a field; an empty one if the field is absent.
     pub(super) fn list(self, index: usize) -> Option<List<'b>> {
         let Some(field) = self.field(index) else { return Some(List { bytes: self.bytes, at: 0, len: 0 }) };
         let at = follow(self.bytes, field)?;
@@ -102,7 +102,7 @@ impl<'b> List<'b> {
         (0..self.len).map(move |index| Some((long(self.at + 16 * index)?, long(self.at + 16 * index + 8)?)))
     }
 
-    /// Returns the blocks of a vector of blocks: the offset and the length of the description.
+    /// Returns the blocks of a vector of blocks, each as the offset of a message and the length of its description.
     pub(super) fn blocks(self) -> impl Iterator<Item = Option<(i64, i32)>> {
         (0..self.len).map(move |index| {
             let at = self.at + 24 * index;

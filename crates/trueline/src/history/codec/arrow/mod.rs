@@ -1,10 +1,12 @@
 //! Arrow IPC: files (Feather V2) and streams of record batches, as data tools write them.
 //!
-//! The columns mean the same as in [Parquet](super::Format::Parquet). This reader is our own, because the format is small, and
-//! the crate `arrow-ipc` needs a library in C for zstd and brings six more crates. Every access to a file is checked.
+//! The columns mean the same as in [Parquet](super::Format::Parquet). This module reads the format
+//! without the crate `arrow-ipc`, because the format is small, whereas the crate needs six more
+//! crates, and a C library for zstd. Every access to a file is checked.
 //!
-//! Both consist of messages: dictionaries, and batches of rows. A stream begins with the columns; a file ends with them, and
-//! with the places of the messages. See <https://arrow.apache.org/docs/format/Columnar.html>.
+//! Files and streams consist of messages: dictionaries, and batches of rows. A stream begins with a
+//! description of the columns. A file ends with this description and the positions of the messages.
+//! See <https://arrow.apache.org/docs/format/Columnar.html>.
 
 mod arrays;
 mod flat;
@@ -23,18 +25,19 @@ use arrays::Array;
 use flat::Flat;
 use schema::Field;
 
-/// The largest description of a message, in bytes. Usual ones have a few hundred for each column.
+/// The maximum size of the description of a message, in bytes. Most descriptions have a few hundred bytes for each
+/// column.
 const LARGEST_HEADER: u32 = 64 << 20;
 
 /// The reason why a file cannot be read.
 #[derive(Debug)]
 enum Broken {
     Read(std::io::Error),
-    /// The file contradicts itself: this part of it is not valid.
+    /// This part of the file is not valid, or contradicts another part.
     Invalid(&'static str),
     /// The file is cut off.
     Short,
-    /// Something that only some files have.
+    /// The file uses this feature, which is not supported.
     Unsupported(String),
     /// A column has a type that is not supported.
     Column(Arc<str>, &'static str),
@@ -127,7 +130,7 @@ impl Table for Rows<'_> {
     }
 }
 
-/// Reads the values of a dictionary, if a column has it.
+/// Reads the values of a dictionary, if a column uses this dictionary.
 fn add_dictionary(
     header: Flat<'_>,
     body: &[u8],
@@ -156,12 +159,13 @@ const MAGIC: &[u8] = b"ARROW1";
 /// The messages of a file or a stream.
 struct Messages<'i> {
     input: &'i mut dyn BufRead,
-    /// The content of a file, or the message of a stream that was read last.
+    /// The whole content of a file, or the most recent message of a stream.
     bytes: Vec<u8>,
-    /// The parts of `bytes` that are the description of the message and its body.
+    /// The range of `bytes` that contains the description of the message.
     header: Range<usize>,
+    /// The range of `bytes` that contains the body of the message.
     body: Range<usize>,
-    /// For a file, the places of the messages that have not been read.
+    /// For a file, the positions of the messages that have not been read.
     blocks: Option<std::vec::IntoIter<(usize, usize)>>,
 }
 
@@ -185,7 +189,8 @@ impl<'i> Messages<'i> {
         Ok((messages, columns))
     }
 
-    /// The end of a file has the columns, and the places of dictionaries and batches.
+    /// Opens a file. The description of the columns, and the positions of the dictionaries and
+    /// batches, are at its end.
     fn open_file(&mut self) -> Result<Vec<Field>, Broken> {
         self.input.read_to_end(&mut self.bytes).map_err(Broken::Read)?;
         if !self.bytes.starts_with(MAGIC) {
@@ -231,11 +236,12 @@ impl<'i> Messages<'i> {
         Ok(Some(Message { kind: message.byte(1), detail, body: &self.bytes[self.body.clone()] }))
     }
 
-    /// Finds the message of a file whose description is at this place.
+    /// Finds the message whose description is at this offset in the file.
     fn find(&mut self, offset: usize, length: usize) -> Result<(), Broken> {
         let end = offset.checked_add(length).filter(|end| *end <= self.bytes.len()).ok_or(Broken::Short)?;
         let block = &self.bytes[offset..end];
-        // Old files have only the length before the description.
+        // A message begins with a marker and the length of its description. In old files, the
+        // marker is absent.
         let start = if block.starts_with(detect::ARROW_STREAM) { 8 } else { 4 };
         let header = block.get(start..).ok_or(broken("a message"))?;
         let length = body_length(header)?;
@@ -248,7 +254,7 @@ impl<'i> Messages<'i> {
     fn read(&mut self) -> Result<bool, Broken> {
         self.bytes.clear();
         if self.read_more(4)? == 0 {
-            // A stream may end without a mark.
+            // A stream may end without an end marker.
             return Ok(false);
         }
         if self.bytes == detect::ARROW_STREAM {
@@ -275,7 +281,8 @@ impl<'i> Messages<'i> {
         Ok(true)
     }
 
-    /// Reads this many bytes, or fewer at the end of the input. Returns their number.
+    /// Reads this many bytes, or fewer at the end of the input. Returns the number of bytes that
+    /// were read.
     fn read_more(&mut self, length: usize) -> Result<usize, Broken> {
         (&mut *self.input).take(length as u64).read_to_end(&mut self.bytes).map_err(Broken::Read)
     }
@@ -296,7 +303,7 @@ mod tests {
 
     fn samples() -> Vec<(String, Vec<u8>)> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/foreign");
-        let files = std::fs::read_dir(folder).expect("it is part of the project");
+        let files = std::fs::read_dir(folder).expect("the folder is part of the project");
         let files = files.map(|file| file.expect("a file").path());
         let mut samples: Vec<(String, Vec<u8>)> = files
             .filter(|path| path.extension().is_some_and(|kind| kind == "arrow" || kind == "feather"))
@@ -326,7 +333,7 @@ mod tests {
                     Ok(_) => good += 1,
                     Err(_) => bad += 1,
                 }
-                // All columns are read, too.
+                // These two functions read all columns.
                 let _ = codec::survey(bytes.as_slice(), Format::Arrow, None);
                 let _ = codec::mapping::guess(&bytes);
             }
@@ -347,7 +354,7 @@ mod tests {
             (b"FEA1", "Feather version 1"),
             (b"{}", "not a Parquet or Arrow file"),
         ] {
-            let error = codec::read(content, Format::Arrow).expect_err("it is not Arrow").to_string();
+            let error = codec::read(content, Format::Arrow).expect_err("the file is not Arrow").to_string();
             assert!(error.contains(expected), "{error}");
         }
     }

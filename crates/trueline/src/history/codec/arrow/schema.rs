@@ -6,7 +6,7 @@ use super::flat::Flat;
 use super::{Broken, broken};
 use crate::history::codec::DEEPEST_NESTING;
 
-/// The most fields of a schema, with the fields of groups and lists.
+/// The maximum number of fields in a schema, including the fields of groups and lists.
 const MOST_FIELDS: usize = 10_000;
 
 /// A column, or a part of one.
@@ -14,12 +14,13 @@ const MOST_FIELDS: usize = 10_000;
 pub(super) struct Field {
     pub(super) name: Arc<str>,
     pub(super) kind: Kind,
-    /// The number of the dictionary that has the values, and the type of the places in it.
+    /// The id of the dictionary that contains the values, and the type of the indexes into the
+    /// dictionary.
     pub(super) dictionary: Option<(i64, Integer)>,
 }
 
 impl Field {
-    /// Returns this field or a part of it, whichever has this dictionary.
+    /// Searches this field and its parts for the field that has this dictionary.
     pub(super) fn with_dictionary(&self, id: i64) -> Option<&Self> {
         if self.dictionary.as_ref().is_some_and(|(own, _)| *own == id) {
             return Some(self);
@@ -42,30 +43,32 @@ pub(super) enum Kind {
     Null,
     Bool,
     Int(Integer),
-    /// A time or a duration of this many bytes, in this unit in nanoseconds.
+    /// A time or a duration: its size in bytes, and its unit in nanoseconds.
     Time(usize, i64),
-    /// Fractions of this many bytes.
+    /// Floating-point numbers of this many bytes each.
     Float(usize),
-    /// Text or bytes, with ends of this many bytes.
+    /// Text or bytes. For each text, an offset of `end` bytes gives the position at which the text
+    /// ends.
     Text {
         end: usize,
         is_json: bool,
     },
-    /// Text or bytes that are stored apart.
+    /// Text or bytes that are stored in separate buffers, to which views refer.
     View {
         is_json: bool,
     },
     List {
-        /// The size of the ends of lists in bytes.
+        /// The size of an offset in bytes. For each list, an offset gives the position at which the
+        /// list ends.
         end: usize,
         item: Box<Field>,
-        /// Whether the items are pairs.
+        /// Whether the items are the pairs of a map.
         is_map: bool,
     },
     /// Lists of this length.
     Fixed(usize, Box<Field>),
     Group(Vec<Field>),
-    /// Cells that are not values, in a single buffer.
+    /// Cells that cannot be converted to values. They are in a single buffer.
     Unfit(&'static str),
     /// A type that is not supported.
     Other {
@@ -161,7 +164,7 @@ fn integer(detail: Flat<'_>) -> Option<Integer> {
     Some((width, detail.bool(1)))
 }
 
-/// Returns a unit of time in nanoseconds.
+/// Returns the length of a unit of time in nanoseconds.
 fn unit(unit: i16) -> Option<i64> {
     [1_000_000_000, 1_000_000, 1_000, 1].get(usize::try_from(unit).ok()?).copied()
 }

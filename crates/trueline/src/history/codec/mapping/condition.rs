@@ -20,7 +20,7 @@ pub(super) enum Condition {
 /// The left side of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operand {
-    /// The name of the operation, as the mapping translates it.
+    /// The name of the operation, translated by the mapping.
     Function,
     Path(Path),
 }
@@ -93,7 +93,8 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    /// Consumes this word, and returns whether the text continued with it.
+    /// If the remaining text begins with `word`, consumes the word and returns true. Otherwise,
+    /// returns false.
     fn word(&mut self, word: &str) -> bool {
         let rest = self.rest.trim_start();
         match rest.strip_prefix(word).filter(|behind| !behind.starts_with(|c: char| c.is_alphanumeric() || c == '_')) {
@@ -169,7 +170,7 @@ impl Parser<'_> {
         let (path, rest) = text.split_at(end.map_or(text.len(), |(end, _)| end));
         self.rest = rest;
         match path {
-            "" => Err("the name of a field is missing; write f == \"read\" or status.code == 2".to_owned()),
+            "" => Err("the name of a field is missing; write a condition such as `f == \"read\"`".to_owned()),
             "f" => Ok(Operand::Function),
             path => Path::new(path).map(Operand::Path),
         }

@@ -28,7 +28,8 @@ const MOST_TEXTS: usize = 64;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Guess {
-    /// The mapping, for [`Mapping::from_json`](super::Mapping::from_json). It may be incomplete.
+    /// The description of the mapping, which [`Mapping::from_json`](super::Mapping::from_json) can
+    /// read. It may be incomplete.
     pub description: Json,
     /// Messages about fields that were not found or are doubtful, and what to do.
     pub doubts: Vec<String>,
@@ -43,7 +44,8 @@ struct Column {
     records: usize,
     numbers: usize,
     fractions: usize,
-    /// Different texts. If there are [`MOST_TEXTS`], there may be more in the file.
+    /// The different texts in the examined records, at most [`MOST_TEXTS`] of them. If the set has
+    /// this size, the records may contain more texts.
     texts: BTreeSet<String>,
     text_count: usize,
     times: usize,
@@ -66,12 +68,13 @@ impl Column {
         self.numbers + self.fractions + self.times > 0 && self.text_count == self.times
     }
 
-    /// Returns whether all values are texts that are times.
+    /// Returns whether all values are texts that contain times.
     fn is_written_time(&self) -> bool {
         self.times > 0 && self.text_count == self.times && self.numbers + self.fractions == 0
     }
 
-    /// Returns whether the field holds the value in an answer, such as `response.value`.
+    /// Returns whether the field has one of the usual names for a value, and is inside an object
+    /// that describes a response, as in `response.value`.
     fn is_in_answer(&self) -> bool {
         let mut parts = self.path.split('.').map(str::to_ascii_lowercase);
         VALUE.contains(&self.name().as_str()) && parts.any(|part| ANSWER.contains(&part.as_str()))
@@ -169,7 +172,7 @@ const DURATION: &[&str] = &["duration", "elapsed", "latency", "took"];
 const KEY: &[&str] = &["key", "k"];
 const VALUE: &[&str] = &["value", "val", "v", "arg", "args", "argument", "arguments", "input", "new", "newvalue"];
 const RESULT: &[&str] = &["result", "output", "out", "ret", "returned", "answer", "response", "reply", "got"];
-/// Names of objects that contain an answer.
+/// Names of objects that describe the response to a request.
 const ANSWER: &[&str] = &["res", "resp", "response", "reply", "answer", "result", "output", "out", "ret"];
 const OBJECT: &[&str] = &["object", "register", "account"];
 const VERSION: &[&str] = &["version", "revision", "modrevision", "rev", "logindex"];
@@ -177,7 +180,7 @@ const TIME: &[&str] = &["time", "ts", "timestamp"];
 const OLD: &[&str] = &["old", "expected", "oldvalue", "from"];
 const NEW: &[&str] = &["new", "newvalue", "to"];
 
-/// Returns the usual meaning of a word for the type of an event.
+/// Returns trueline's name of the event type that a word usually stands for.
 fn kind_of(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().trim_start_matches(':') {
         "invoke" | "start" | "begin" | "call" | "called" | "request" | "req" | "send" | "started" => "invoke",
@@ -232,7 +235,8 @@ pub fn guess(start: &[u8]) -> Result<Guess, CodecError> {
     Ok(Guess { description: description.into(), doubts, fields })
 }
 
-/// Returns the first records of a JSON file; `None` if a preset fits its format.
+/// Returns the first records of a JSON file. Returns `None` if there is a preset for this kind of
+/// file.
 fn of_json(text: &str, description: &mut Map<String, Json>) -> Result<Option<Vec<Object>>, CodecError> {
     let mut names = Names::default();
     if let Some(preset) = detect::preset(text.as_bytes()) {
@@ -247,7 +251,7 @@ fn of_json(text: &str, description: &mut Map<String, Json>) -> Result<Option<Vec
             }
             Ok(())
         });
-        // The text may be only the beginning of the file.
+        // The text may be only the beginning of the file, so an error after the first record is ignored.
         return if records.is_empty() { read.map(|_| Some(records)) } else { Ok(Some(records)) };
     }
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MOST_RECORDS) {
@@ -296,7 +300,7 @@ fn of_columns(mut content: &[u8]) -> Result<Vec<Object>, CodecError> {
         for (row, number) in (0..batch.rows.min(MOST_RECORDS)).zip(batch.first..) {
             records.push(batch.object(row).map_err(|message| CodecError::at(number, message))?);
         }
-        // The first rows are enough.
+        // The first batch is enough, so return an error to end the iteration.
         is_enough = true;
         Err(CodecError::whole_file(""))
     });
@@ -394,7 +398,8 @@ fn look_at(node: &Node, path: String, depth: usize, values: Values, columns: &mu
     }
 }
 
-/// Returns the only column of written times that is not the time of the call.
+/// Returns the only column other than `call` that contains times as texts. Returns `None` if there
+/// is no such column, or more than one.
 fn only_other<'c>(columns: &'c [Column], call: &str) -> Option<&'c Column> {
     let mut others = columns.iter().filter(|column| column.path != call && column.is_written_time());
     others.next().filter(|_| others.next().is_none())
@@ -425,14 +430,14 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                     types.insert(word.clone(), json!(meaning));
                     if meaning == "info" && word != "info" {
                         doubts.push(format!(
-                            "`{}` is read as an unknown outcome; if it means that the operation did not happen, write fail",
+                            "`{}` is read as an unknown outcome; if it means that the operation did not happen, set it to fail",
                             quoted(word)
                         ));
                     }
                 }
                 None => {
                     types.insert(word.clone(), json!("skip"));
-                    doubts.push(format!("`{}` is skipped: its meaning is not known", quoted(word)));
+                    doubts.push(format!("records of the type `{}` are skipped, because the meaning of this type is unknown; correct `types` if they are events", quoted(word)));
                 }
             }
         }
@@ -461,10 +466,10 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                     description.insert("return".to_owned(), json!(ret.path));
                     doubts.push(format!("`{}` is read as the time of the return", quoted(&ret.path)));
                 } else {
-                    doubts.push("no field looks like the time of the return; without it, no operation returned".to_owned());
+                    doubts.push("no field looks like the time of the return; without it, all operations are read as pending".to_owned());
                 }
             }
-            None => doubts.push("no field looks like the type of an event (invoke, ok, ..) or the time of a call; write `type`, or `call` and `return`".to_owned()),
+            None => doubts.push("no field looks like the type of an event (invoke, ok, ..) or the time of a call; add `type`, or `call` and `return`".to_owned()),
         }
     }
     match find(FUNCTION, &Column::is_word) {
@@ -483,7 +488,7 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                 }
             }
         }
-        None => doubts.push("no field looks like the name of an operation; write `f`".to_owned()),
+        None => doubts.push("no field looks like the name of an operation; add `f`".to_owned()),
     }
     let is_any = |_: &Column| true;
     let is_argument = |column: &Column| !column.is_in_answer();
@@ -508,16 +513,16 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                 description.insert(ours.to_owned(), json!(column.path));
             }
             None if ours == "process" && description.contains_key("type") => {
-                doubts.push("no field looks like the name of a process; write `process`".to_owned());
+                doubts.push("no field looks like the name of a process; add `process`".to_owned());
             }
             None if ours == "process" => {
                 doubts.push(
-                    "no field looks like the name of a process: operations that overlap get processes of their own"
+                    "no field looks like the name of a process: operations that overlap are assigned to different processes"
                         .to_owned(),
                 );
             }
             None if ours == "result" && !description.contains_key("type") => {
-                doubts.push("no field looks like a result; write `result`".to_owned());
+                doubts.push("no field looks like a result; add `result`".to_owned());
             }
             None => {}
         }

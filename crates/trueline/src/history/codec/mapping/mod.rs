@@ -1,4 +1,4 @@
-//! Foreign logs: mappings of their fields.
+//! Reads logs in foreign formats, given a mapping of their fields.
 //!
 //! A [`Mapping`] describes where each record of a log contains the fields that [`jsonl`](super::jsonl) needs. Records
 //! are JSON lines, the items of JSON arrays and documents, or rows of a table. For this log
@@ -6,12 +6,12 @@
 //! {"who":"c1","ev":"begin","what":{"name":"deposit","args":[5]},"account":"a"}
 //! {"who":"c1","ev":"end","what":{"name":"deposit"},"answer":null}
 //! ```
-//! the mapping is, as TOML (or the same as JSON):
+//! the mapping is as follows, in TOML (in JSON, it has the same structure):
 //! ```toml
 //! process = "who"              # numbers or names
 //! type = "ev"                  # for events; or `call` and `return`, the times of whole operations
-//! f = "what.name"              # a dot goes into an object
-//! value = "what.args[0]"       # a number goes into a list; a list of fields, ["from", "to"], makes a list
+//! f = "what.name"              # a dot selects a field of an object
+//! value = "what.args[0]"       # a number selects an item of a list; a list of paths, ["from", "to"], makes a list
 //! object = "account"           # or `key`; both may be left out
 //! result = "answer"
 //!
@@ -23,46 +23,48 @@
 //! deposit = "add"
 //! ```
 //!
-//! A path can also select an item of a list by one of its fields, `attributes[key=db.statement].value`. `^` goes up to
-//! the item that contains the record. Names with dots are quoted, `"db.statement".value`. Instead of a path, a field
-//! may be a table:
+//! A path can also select an item of a list by one of its fields, `attributes[key=db.statement].value`. `^` selects the
+//! item that contains the record. Names with dots are quoted, `"db.statement".value`. Instead of a path, a field may be
+//! a table:
 //!
 //! | entry | meaning |
 //! |---|---|
 //! | `from = "path"` | the value at this path; with a list of paths, the list of their values |
-//! | `join = "-"` | joins the values of such a list to a text |
-//! | `first = ["a", "b"]` | the first of these that exists and is not null |
-//! | `const = 5` | a constant; an empty table is null |
-//! | `default = 5` | the value if there is none, or it is null |
-//! | `as = "int"` | converts to `text`, `int` or `bool`, or parses `json` in a text |
+//! | `join = "-"` | joins the values of a list of paths into one text |
+//! | `first = ["a", "b"]` | the value at the first of these paths whose value exists and is not null |
+//! | `const = 5` | a constant; an empty table stands for null |
+//! | `default = 5` | the value to use if the value is absent or null |
+//! | `as = "int"` | converts the value to `text`, `int` or `bool`; `json` parses a text as JSON |
 //! | `word = 1` | one word of a text, counted from 0 |
 //! | `unit = "ms"` | the unit of a time: s, ms, us or ns |
 //! | `plus = "path"` | a duration that is added to a time |
 //!
 //! Times are integers, texts that contain integers, or ISO 8601 dates. With `unit` (which can also be set for the whole
-//! mapping), they may be fractions. `scale = 1000000` multiplies times instead.
+//! mapping), times may be fractions. Instead of `unit`, `scale = 1000000` multiplies all times by a number.
 //!
-//! Rules change the mapping for some records. All rules whose condition holds apply, one after the other:
+//! Rules change the mapping for some records. For each record, every rule whose condition holds is
+//! applied, in the order of the rules:
 //! ```toml
 //! [[rules]]
-//! when = 'f == "cas"'          # `f` is the operation; everything else is a path
+//! when = 'f == "cas"'          # `f` is the operation; any other name is a path
 //! value = ["old", "new"]
 //!
 //! [[rules]]
 //! when = 'status.code == 2 and not status.retried'
 //! outcome = "info"             # ok, fail, info, note, or skip
 //! ```
-//! A record of type `note`, or with the outcome `note`, is not an operation: `f` and `value` describe another event, at
-//! the `time`, or at the `call` if no `time` is mapped.
+//! A record of type `note`, or with the outcome `note`, is not an operation: its `f` and `value` describe some other
+//! event. The time of this event is `time`, or `call` if no `time` is mapped.
 //!
-//! Conditions compare with `==`, `!=`, `<`, `<=`, `>`, `>=` and `in [..]`, and are combined with `and`, `or`, `not` and
-//! parentheses. A path alone holds if its value exists and is neither null nor false.
+//! Conditions compare with `==`, `!=`, `<`, `<=`, `>`, `>=` and `in [..]`, and are combined with
+//! `and`, `or`, `not` and parentheses. A condition that is only a path holds if its value exists
+//! and is neither null nor false.
 //!
 //! `records = "data[].spans[]"` is the path to the records of JSON documents. `format = "csv"` is for tables, whose
-//! columns are fields; set `separator` and `header` if the file does not show them. Parquet and Arrow files are recognized by
-//! their first bytes; `format = "parquet"` and `format = "arrow"` accept nothing else. `values = "otlp"` is for
-//! OpenTelemetry's values, which are objects, and `values = "text"` for values that are all texts. `extends = "otlp"`
-//! starts from a [preset](Mapping::preset).
+//! columns are fields; set `separator` and `header` if they cannot be read from the first row. Parquet and Arrow files
+//! are recognized by their first bytes; with `format = "parquet"` or `format = "arrow"`, all other files are rejected.
+//! `values = "otlp"` is for OpenTelemetry's values, which are objects, and `values = "text"` for values that are all
+//! texts. `extends = "otlp"` starts from a [preset](Mapping::preset).
 //!
 //! If no `process` is mapped, whole operations that overlap are assigned to different processes.
 
@@ -121,7 +123,8 @@ pub struct Mapping {
     /// The path to the records of JSON documents.
     records: Vec<Segment>,
     table: Option<Table>,
-    /// Whether fields that are not mapped have the names of trueline's format.
+    /// Whether a field that is not mapped is read from the column that has the same name as the
+    /// field in trueline's format.
     same_names: bool,
     /// Whether the file must have typed columns, as Parquet and Arrow have.
     has_columns: bool,
@@ -165,8 +168,9 @@ impl RecordType {
 const FIELDS: [&str; 12] =
     ["process", "type", "f", "key", "value", "result", "object", "call", "return", "time", "id", "version"];
 
-/// Results that were read as null although the mapping does not say so: for each operation, how many there are, and the
-/// first line.
+/// Results that were read as null because they were not found, although the mapping does not
+/// declare that they are null. For each operation name: the number of these results, and the line
+/// of the first one.
 #[derive(Debug, Default)]
 struct Missing(BTreeMap<String, (u64, u32)>);
 
@@ -188,7 +192,7 @@ impl Missing {
             let of = if f.is_empty() { String::new() } else { format!(" of `{f}`") };
             let returns = if *count == 1 { "return" } else { "returns" };
             format!(
-                "{what} {count} {returns}{of}, first on line {line}: it is read as null; map `result`, or declare it \
+                "{what} {count} {returns}{of}, first on line {line}: the result is read as null; map `result`, or declare it \
                  null with a rule that has result = {{ const = {{}} }}"
             )
         };
@@ -221,9 +225,11 @@ impl Mapping {
     /// - `csv`: a table, separated by commas, tabs, semicolons or vertical bars, whose columns have the names of
     ///   [`jsonl`](super::jsonl)'s fields.
     /// - `parquet` and `arrow`: a Parquet or Arrow file whose columns have these names.
-    /// - `otlp`: OpenTelemetry's spans, as `ExportTraceServiceRequest` in JSON, one or more in a file. A span is an
-    ///   operation: its attribute `f` or its name is the name of the operation, and its attributes `key`, `value`,
-    ///   `result`, `object` and `process` are the other fields. A span with an error has an unknown outcome.
+    /// - `otlp`: OpenTelemetry's spans, as `ExportTraceServiceRequest` in JSON, one or more in a
+    ///   file. A span is an operation. The name of the operation is the attribute `f` of the span
+    ///   or, if this attribute is absent, the name of the span. The attributes `key`, `value`,
+    ///   `result`, `object` and `process` of the span are the other fields. A span with an error
+    ///   has an unknown outcome.
     /// - `jaeger`: Jaeger's spans in JSON, with tags in place of these attributes.
     ///
     /// ```
@@ -234,7 +240,7 @@ impl Mapping {
     /// assert_eq!(history.operations()[0].op.to_string(), "write(5)");
     /// # Ok::<(), trueline::history::codec::CodecError>(())
     /// ```
-    #[expect(clippy::missing_panics_doc, reason = "every preset is a mapping, which a test reads")]
+    #[expect(clippy::missing_panics_doc, reason = "every preset is a valid mapping, as a test checks")]
     pub fn preset(name: &str) -> Option<Self> {
         presets::description(name)
             .map(|description| Self::from_json(&description).expect("every preset is a valid mapping"))
@@ -301,7 +307,7 @@ impl Mapping {
                     self.records = path::steps(&path).map_err(wrong)?;
                     let is_way = |step: &Segment| !matches!(step, Segment::Where(..));
                     if !self.records.contains(&Segment::Each) || !self.records.iter().all(is_way) {
-                        return Err(wrong("write names and `[]` for each list, such as data[].spans[]".to_owned()));
+                        return Err(wrong("write names with dots between them, and `[]` after the name of each list, such as data[].spans[]".to_owned()));
                     }
                 }
                 "format" => match text(name, entry)?.as_str() {
@@ -346,7 +352,7 @@ impl Mapping {
                 name => {
                     let ours = our_field(name).ok_or_else(|| {
                         format!(
-                            "`{}` is not a field of an operation or a setting; the fields are {}; the settings are \
+                            "`{}` is neither a field of an operation nor a setting; the fields are {}; the settings are \
                              `types`, `functions`, `rules`, `scale`, `unit`, `records`, `values`, `format`, \
                              `separator`, `header` and `extends`",
                             quoted(name),
@@ -375,8 +381,8 @@ impl Mapping {
                 Err("`process` is missing; name the field that has it, such as process = \"who\"".to_owned())
             }
             (true, false) | (false, true) => Ok(self),
-            (true, true) => Err("there are both `type` and `call`; keep `type` for events, or `call` and `return` for whole operations".to_owned()),
-            (false, false) => Err("there is neither `type` nor `call`; give `type` for events, or `call` and `return` for whole operations".to_owned()),
+            (true, true) => Err("the mapping has both `type` and `call`; keep `type` for events, or `call` and `return` for whole operations".to_owned()),
+            (false, false) => Err("the mapping has neither `type` nor `call`; give `type` for events, or `call` and `return` for whole operations".to_owned()),
         }
     }
 
@@ -388,14 +394,16 @@ impl Mapping {
         self.fields.iter().find(|(ours, _)| *ours == name).map(|(_, source)| source)
     }
 
-    /// Returns whether every operation has the process that its record names. Otherwise, some operations may be
-    /// assigned to processes of their own.
+    /// Returns whether the process of each operation comes from the record of the operation. If
+    /// not, trueline assigns operations to processes, and operations that overlap get different
+    /// processes.
     #[doc(hidden)]
     pub fn names_processes(&self) -> bool {
         self.same_names || self.has("process")
     }
 
-    /// Reads a history of such records. Clocks may differ by `skew`, as in [`read_skewed`](super::read_skewed).
+    /// Reads a history from records that this mapping describes. Clocks may differ by `skew`, as in
+    /// [`read_skewed`](super::read_skewed).
     ///
     /// # Errors
     /// Returns an error if a record lacks a field of the mapping, or the records do not form a history.
@@ -403,8 +411,9 @@ impl Mapping {
         self.read_with(input, skew, None, &mut Vec::new())
     }
 
-    /// Like [`read`](Self::read), and also returns warnings about likely mistakes: results that were read as null
-    /// because the mapping does not say where they are.
+    /// Reads a history as [`read`](Self::read) does. Also appends warnings about likely mistakes to
+    /// `warnings`. Such a mistake is a result that was read as null because the mapping does not
+    /// say where to find it.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`read`](Self::read).
@@ -427,7 +436,7 @@ impl Mapping {
         self.read_into(input, skew, File::new(remarks), warnings).map(|(_, history)| history)
     }
 
-    /// Reads records into a file that has none so far.
+    /// Reads records into `file`, which must be empty.
     pub(super) fn read_into<I: Intake>(
         &self,
         mut input: impl BufRead,
@@ -444,7 +453,7 @@ impl Mapping {
         };
         if detect::has_columns(start) {
             #[cfg(feature = "_columns")]
-            return self.read_columns(&mut *column_table(&mut input)?, skew, file, warnings);
+            return self.read_columns(column_table(&mut input)?, skew, file, warnings);
             #[cfg(not(feature = "_columns"))]
             return Err(CodecError::whole_file(super::NO_COLUMNS));
         }
@@ -454,7 +463,9 @@ impl Mapping {
             ));
         }
         if self.has_columns {
-            return Err(CodecError::whole_file("this is not a Parquet or Arrow file; give one, or another format"));
+            return Err(CodecError::whole_file(
+                "this is not a Parquet or Arrow file; give a Parquet or Arrow file, or choose another format",
+            ));
         }
         if let Some(table) = &self.table {
             return self.read_table(table, input, skew, file, warnings);
@@ -499,7 +510,7 @@ impl Mapping {
     #[cfg(feature = "_columns")]
     fn read_columns<I: Intake>(
         &self,
-        table: &mut dyn ColumnTable,
+        mut table: Box<dyn ColumnTable + '_>,
         skew: i64,
         file: File<'_, I>,
         warnings: &mut Vec<String>,
@@ -507,7 +518,7 @@ impl Mapping {
         let columns = table.names();
         let mut named = self.with_columns(&columns)?;
         named.values = Values::Typed;
-        // Rows of the usual form are added without an object for each.
+        // Rows of the usual form are added directly, without building an object for each row.
         let has_same_names = named.has_only_same_names();
         let is_plain = has_same_names && !file.is_surveyed();
         let mut reader = Reader::new(&named, file);
@@ -524,10 +535,12 @@ impl Mapping {
             }
             Ok(())
         })?;
+        // Finishing takes the most memory, and the file is no longer needed.
+        drop(table);
         reader.finish(skew, warnings)
     }
 
-    /// Returns whether every field is that of the same name, unchanged.
+    /// Returns whether every field is read unchanged from the column of the same name.
     #[cfg(feature = "_columns")]
     fn has_only_same_names(&self) -> bool {
         let Self { fields, rules, types, functions, scale, unit, same_names, .. } = self;
@@ -537,7 +550,8 @@ impl Mapping {
             && (rules.is_empty() && types.is_empty() && functions.is_empty() && scale.is_none() && unit.is_none())
     }
 
-    /// Returns the mapping, in which columns with trueline's names are mapped unless they are already.
+    /// Returns this mapping. If `same_names` is set, the returned mapping also reads each unmapped
+    /// field from the column of the same name, if the table has one.
     fn with_columns(&self, header: &[Arc<str>]) -> Result<Self, CodecError> {
         for (index, name) in header.iter().enumerate() {
             if header[..index].contains(name) && !name.is_empty() {
@@ -621,12 +635,7 @@ fn column_table<'i>(input: &'i mut dyn BufRead) -> Result<Box<dyn ColumnTable + 
         #[cfg(not(feature = "parquet"))]
         return Err(CodecError::whole_file(super::NO_PARQUET));
         #[cfg(feature = "parquet")]
-        {
-            // The description of the columns is at the end of the file.
-            let mut content = Vec::new();
-            input.read_to_end(&mut content).map_err(|error| CodecError::io(0, error))?;
-            return Ok(Box::new(parquet::Rows::open(content)?));
-        }
+        return Ok(Box::new(parquet::Rows::open(input)?));
     }
     #[cfg(not(feature = "arrow"))]
     return Err(CodecError::whole_file(super::NO_ARROW));
@@ -634,13 +643,13 @@ fn column_table<'i>(input: &'i mut dyn BufRead) -> Result<Box<dyn ColumnTable + 
     Ok(Box::new(arrow::Rows::open(input)?))
 }
 
-/// Reads records one after the other.
+/// Reads records one by one.
 struct Reader<'m, 'r, I: Intake> {
     mapping: &'m Mapping,
     file: File<'r, I>,
     /// The number of each named process.
     processes: HashMap<Value, i64>,
-    /// Whether a process number of the file was kept.
+    /// Whether any process number so far was taken from the file unchanged.
     has_numbers: bool,
     missing: Missing,
 }
@@ -659,8 +668,9 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
         }
     }
 
-    /// Adds a row whose columns have trueline's names, if it has the usual form; `slots` has the fields and their columns.
-    /// Returns whether it was added. The result is the same as that of [`add`](Self::add).
+    /// Adds a row whose columns have trueline's names, if the row has the usual form. `slots` lists
+    /// the fields, each with its column. Returns whether the row was added. Adding it here has the
+    /// same effect as [`add`](Self::add).
     #[cfg(feature = "_columns")]
     fn add_quickly(
         &mut self,
@@ -689,7 +699,7 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
             }
         }
         let is_event = quick.kind.is_some();
-        // The result of an event, and everything but the argument, is absent if it is null.
+        // In an event, a null result means that the result is absent.
         if is_event && matches!(quick.result, Some(Scalar::Null)) {
             quick.result = None;
         }
@@ -736,7 +746,10 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
         let mut kind = None;
         if let Some(source) = sources[index_of("type")] {
             let found = source.find(place, mapping.values)?.ok_or_else(|| {
-                format!("there is no `{}`, which should give the type of the event; correct the mapping", source.name())
+                format!(
+                    "the record has no `{}`, which should give the type of the event; correct the mapping",
+                    source.name()
+                )
             })?;
             kind = Some(match (mapping.kind(source, &found)?, outcome) {
                 (RecordType::Skip, _) => return Ok(None),
@@ -745,7 +758,8 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
                 (RecordType::Is(kind), _) => kind,
             });
         } else if outcome == Some(RecordType::Is("fail")) {
-            // A failed whole operation did not happen.
+            // The record describes a whole operation that failed. The operation did not happen, so
+            // it is not part of the history.
             self.file.see(Trap::Failed, line, || "an operation failed".to_owned());
             return Ok(None);
         }
@@ -772,8 +786,8 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
                 _ => source.find(place, mapping.values)?,
             };
             if mapping.values.has_cells() && found == Some(Ok(Value::Null)) {
-                // An empty cell means that the field is absent, except for an argument, and for the result of a whole
-                // operation, which are null.
+                // An empty cell means that the field is absent. There are two exceptions: for an
+                // argument, and for the result of a whole operation, an empty cell means null.
                 found = found.filter(|_| ours == "value" || (ours == "result" && kind.is_none()));
             }
             if ours == "process" {
@@ -790,7 +804,8 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
     /// Returns the number of a process that has a number or a name.
     fn process(&mut self, source: &Source, found: Option<Parsed>) -> Result<Parsed, String> {
         match found {
-            // Files with trueline's columns have trueline's process numbers, which are kept.
+            // A file with trueline's columns also has trueline's process numbers. These numbers are
+            // kept.
             Some(Ok(Value::Int(process))) if self.mapping.same_names && self.processes.is_empty() => {
                 self.has_numbers = true;
                 Ok(Ok(Value::Int(process)))
@@ -802,15 +817,16 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
                 let next = i64::try_from(self.processes.len()).unwrap_or(i64::MAX);
                 Ok(Ok(Value::Int(*self.processes.entry(process).or_insert(next))))
             }
-            None | Some(Ok(Value::Null)) => {
-                Err(format!("there is no `{}`, which should name the process; correct the mapping", source.name()))
-            }
+            None | Some(Ok(Value::Null)) => Err(format!(
+                "the record has no `{}`, which should name the process; correct the mapping",
+                source.name()
+            )),
             Some(found) => Ok(found),
         }
     }
 
-    /// Turns an operation with an unknown outcome into one that never returned, and records whether its result is
-    /// missing.
+    /// Turns an operation with an unknown outcome into one that never returned. If an operation
+    /// returned but its result is missing, records this.
     fn outcome(&mut self, line: u32, kind: Option<&str>, outcome: Option<RecordType>, fields: &mut Fields) {
         let is_null = |field: Option<&mut Option<Parsed>>| {
             field.is_none_or(|field| matches!(field, None | Some(Ok(Value::Null))))
@@ -837,7 +853,7 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
 }
 
 impl Mapping {
-    /// Returns the name of the operation, as the mapping translates it.
+    /// Returns the name of the operation, translated by the mapping.
     fn function(&self, source: &Source, place: Place<'_>) -> Result<Option<Parsed>, String> {
         let found = source.find(place, self.values)?;
         Ok(match found {
@@ -872,7 +888,7 @@ impl Mapping {
 
     fn scaled(&self, time: &Parsed) -> Parsed {
         let Some(scale) = self.scale else { return time.clone() };
-        #[expect(clippy::cast_precision_loss, reason = "clocks are not that precise")]
+        #[expect(clippy::cast_precision_loss, reason = "the rounding error is smaller than the error of clocks")]
         let number = match time {
             Ok(Value::Int(time)) => *time as f64,
             Err(Unfit::Fraction(time)) => *time,
@@ -917,7 +933,7 @@ fn our_field(name: &str) -> Option<&'static str> {
 }
 
 fn index_of(name: &str) -> usize {
-    FIELDS.iter().position(|ours| *ours == name).expect("the name is the name of a field")
+    FIELDS.iter().position(|ours| *ours == name).expect("`name` is one of `FIELDS`")
 }
 
 /// Converts a time without a unit to an integer.
@@ -925,7 +941,7 @@ pub(super) fn plain_time(found: &Parsed) -> Result<Parsed, String> {
     time::read(found, None)
 }
 
-/// Reads a table of words.
+/// Reads a table that maps words to words.
 fn words(name: &str, entry: &Json) -> Result<Vec<(String, String)>, String> {
     let wrong = || format!("`{name}` must be a table of words, such as begin = \"invoke\"");
     let table = entry.as_object().ok_or_else(wrong)?;
@@ -978,7 +994,7 @@ mod tests {
         assert_eq!((history.len(), history.pending()), (2, 1));
         let add = &history.operations()[0];
         assert_eq!((add.op.to_string(), add.outcome.result()), ("add(5)".to_owned(), Some(&Value::Bool(true))));
-        // `c9` also gets a number, because the line is skipped by its content.
+        // The `beat` of `c9` is skipped, so the second operation is the read of `c2`.
         assert_eq!(history.operations()[1].op.to_string(), "read()");
         assert_eq!(history.object_name(add.object), Some("a"));
         let error = |text: &str| mapping.read(text.as_bytes(), 0).expect_err(text).to_string();
@@ -992,7 +1008,7 @@ mod tests {
         let mapping = mapping(serde_json::json!({
             "process": "p", "f": "op", "value": ["from", "to"], "call": "t0", "return": "t1", "scale": 1000
         }));
-        let history = mapping.read(&br#"{"p":7,"op":"cas","from":1,"to":2,"t0":1.5,"t1":2}"#[..], 0).expect("one");
+        let history = mapping.read(&br#"{"p":7,"op":"cas","from":1,"to":2,"t0":1.5,"t1":2}"#[..], 0).expect("valid");
         assert_eq!(history.operations()[0].op.to_string(), "cas([1,2])");
         assert_eq!(history.operations()[0].process, crate::history::ProcessId(0));
     }
@@ -1040,7 +1056,7 @@ mod tests {
                 "0 write(\"d/t\", 9) ?"
             ]
         );
-        let history = mapping.read(text.as_bytes(), 0).expect("it was read");
+        let history = mapping.read(text.as_bytes(), 0).expect("a history");
         assert!(history.precedes(crate::history::OpId(0), crate::history::OpId(1)), "2.5 ms is before 4 ms");
     }
 
@@ -1120,9 +1136,9 @@ mod tests {
             {"spanID":"e3","operationName":"write","startTime":1706678909209905,"duration":10,"tags":[{"key":"value","type":"int64","value":6},{"key":"error","type":"bool","value":true}],"processID":"p1"}],
             "processes":{"p1":{"serviceName":"s"}}}],"total":0}"#;
         assert_eq!(shown(&jaeger, text), ["0 write(5) null", "0 read() 5", "1 write(6) ?"]);
-        let line = jaeger.read(text.as_bytes(), 0).expect("it was read").operations()[1].call_line();
+        let line = jaeger.read(text.as_bytes(), 0).expect("a history").operations()[1].call_line();
         assert_eq!(line, Some(3));
-        // The items that contain a record can be reached from it.
+        // `^` selects the items that contain a record.
         let named = mapping(
             serde_json::json!({"extends": "jaeger", "process": "^.processes.p1.serviceName", "object": "^.traceID", "rules": [{"when": "spanID == \"e3\"", "outcome": "skip"}]}),
         );
@@ -1200,7 +1216,7 @@ mod tests {
         }));
         let text = "{\"f\":\"a\",\"at\":1,\"took\":10}\n{\"f\":\"b\",\"at\":2,\"end\":3}\n{\"f\":\"c\",\"at\":4}\n";
         let history = mapping.expect("a mapping").read(text.as_bytes(), 0).expect("a history");
-        // The unit is that of the duration, which ends after all others: 11 ms.
+        // In `return`, the unit applies to both `at` and `took`: `a` returns at 11 ms, after the other operations.
         let ends: Vec<&str> = history
             .events()
             .iter()
@@ -1242,13 +1258,13 @@ mod tests {
             ),
             (serde_json::json!({"process": "p", "f": "f"}), "neither `type` nor `call`"),
             (serde_json::json!({"process": "p", "f": "f", "type": "t", "call": "c"}), "both `type` and `call`"),
-            (serde_json::json!({"process": "p", "f": "f", "typ": "t"}), "`typ` is not a field"),
+            (serde_json::json!({"process": "p", "f": "f", "typ": "t"}), "`typ` is neither a field"),
             (serde_json::json!({"process": 5, "f": "f", "type": "t"}), "must be the name of a field"),
             (serde_json::json!({"process": "p", "f": "f", "type": "t", "types": {"a": "b"}}), "`b` is not a type"),
             (serde_json::json!({"process": "p", "f": "f", "type": "t", "types": 5}), "must be a table of words"),
             (serde_json::json!({"process": "p", "f": "f", "call": "t", "scale": 0}), "number above 0"),
         ] {
-            let error = Mapping::from_json(&description).expect_err("it is none");
+            let error = Mapping::from_json(&description).expect_err("the mapping is invalid");
             assert!(error.contains(expected), "{error}");
         }
     }

@@ -7,21 +7,23 @@ use super::super::json::{Node, Object};
 /// The path from a record to a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Path {
-    /// The number of levels to go up first: 1 for the item that contains the record, 2 for the item that contains that
-    /// one.
+    /// The number of levels that the path first goes up: 1 leads to the item that contains the
+    /// record, and 2 to the item around that item.
     up: usize,
     steps: Vec<Segment>,
-    /// The text of the path, for messages. It may also be the name of a single field that contains dots.
+    /// The text of the path, for messages. This text may also be the name of a single field, if the
+    /// name contains dots.
     text: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Segment {
-    /// A field of an object, or, if it is a number, an item of a list.
+    /// A field of an object, by its name. If the name is a number, also an item of a list, by its
+    /// index.
     Name(String),
-    /// The first object of a list whose field has this value.
+    /// The first object of a list in which the field with this name has this value.
     Where(String, String),
-    /// Every item of a list; only in the path to the records.
+    /// Every item of a list. Only the path to the records may contain this step.
     Each,
 }
 
@@ -53,7 +55,7 @@ impl Reached<'_> {
 }
 
 impl Path {
-    /// Parses a path, or returns what is wrong with it.
+    /// Parses a path, or returns a message about the error in it.
     pub(super) fn new(text: &str) -> Result<Self, String> {
         let mut rest = text.trim();
         let mut up = 0;
@@ -80,7 +82,8 @@ impl Path {
         };
         let found = self.steps.iter().try_fold(start, |found, step| step.from(found));
         if found.is_none() && self.up == 0 && self.steps.len() > 1 {
-            // In tables and flat logs, names may contain dots.
+            // In tables and flat logs, the name of a field may contain dots. So look for a field
+            // whose name is the whole path.
             return place.record.get(&self.text).map(Reached::Node);
         }
         found
@@ -116,7 +119,7 @@ impl Segment {
     }
 }
 
-/// Parses the steps of a path, or returns what is wrong with them and what to do.
+/// Parses the steps of a path, or returns a message about the error in them and what to do.
 pub(super) fn steps(text: &str) -> Result<Vec<Segment>, String> {
     let mut steps = Vec::new();
     let mut rest = text;
@@ -141,10 +144,15 @@ pub(super) fn steps(text: &str) -> Result<Vec<Segment>, String> {
         }
         steps.push(Segment::Name(name.to_owned()));
         rest = match behind.strip_prefix('.') {
-            Some("") => return Err("it ends with a dot; name a field after it, or leave it out".to_owned()),
+            Some("") => return Err("it ends with a dot; name a field after the dot, or remove the dot".to_owned()),
             Some(behind) => behind,
             None if behind.is_empty() || behind.starts_with('[') => behind,
-            None => return Err("a quotation mark must be followed by a dot or a bracket; write one".to_owned()),
+            None => {
+                return Err(
+                    "a closing quotation mark must be followed by a dot or a bracket; insert a dot or a bracket"
+                        .to_owned(),
+                );
+            }
         };
     }
     if steps.is_empty() { Err("it is empty; name a field".to_owned()) } else { Ok(steps) }
@@ -158,7 +166,8 @@ fn unquoted(text: &str) -> &str {
 /// A function that is called with a record and the nodes that contain it.
 type Visit<'v, E> = dyn FnMut(&Object, &[&Node]) -> Result<(), E> + 'v;
 
-/// Visits every record that a path leads to, with the items that contain it. Returns whether the path led anywhere.
+/// Visits every record that a path leads to, with the items that contain the record. Returns whether the path leads to
+/// a record or to an empty list.
 pub(super) fn walk<'a, E>(
     node: &'a Node,
     steps: &[Segment],

@@ -35,8 +35,8 @@ pub(super) fn description(name: &str) -> Option<Json> {
                 {"when": "endTimeUnixNano in [0, \"0\", null]", "outcome": "info"},
             ],
         })),
-        // The response of Jaeger's query service to /api/traces, which is also the file that its user interface
-        // downloads.
+        // The response of Jaeger's query service to /api/traces. A file that is downloaded from
+        // Jaeger's user interface has the same content.
         "jaeger" => Some(json!({
             "records": "data[].spans[]",
             "f": {"first": [attribute("tags", "f"), "operationName"]},

@@ -25,11 +25,11 @@ pub(super) struct Source {
 enum From {
     Path(Path),
     Constant(Value),
-    /// Several sources, as a list.
+    /// The list of the values of several sources.
     List(Vec<Source>),
-    /// Several sources, joined to one text with this separator.
+    /// The values of several sources, joined into one text with this separator.
     Joined(Vec<Source>, String),
-    /// The first source that exists and is not null.
+    /// The value of the first source whose value exists and is not null.
     First(Vec<Source>),
 }
 
@@ -39,14 +39,14 @@ enum ValueType {
     Text,
     Integer,
     Boolean,
-    /// JSON inside of a text.
+    /// The value of a text that contains JSON.
     Json,
 }
 
 /// The notation of values in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Values {
-    /// As in JSON.
+    /// Values are written as in JSON.
     #[default]
     Plain,
     /// All values are texts, as in the cells of a table: a text that looks like a number, a boolean, null or a list is
@@ -54,13 +54,15 @@ pub(super) enum Values {
     Text,
     /// Each value is an object that names its type, as in OpenTelemetry: `{"intValue":"5"}`.
     Otlp,
-    /// The cells of a table with typed columns, in which null means that there is no value.
+    /// The values are the cells of a table with typed columns, in which a null cell means that
+    /// there is no value.
     #[cfg(feature = "_columns")]
     Typed,
 }
 
 impl Values {
-    /// Returns whether null means that a field is absent, because every row has a cell for it.
+    /// Returns whether every row has a cell for every field. In such rows, null means that the
+    /// field is absent.
     pub(super) fn has_cells(self) -> bool {
         match self {
             Self::Text => true,
@@ -91,7 +93,8 @@ impl Values {
     }
 }
 
-/// Returns the value of a cell. A text that looks like another type is quoted, as in JSON.
+/// Returns the value of a cell. A text that looks like a value of another type, such as a number,
+/// must be quoted as in JSON.
 fn cell_value(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { text.parse().unwrap_or_else(|_| text.into()) }
 }
@@ -182,7 +185,7 @@ impl Source {
                 }
             }
         }
-        // TOML does not have null, and a table with only `default` would be null.
+        // If the table has none of `from`, `first` and `const`, it does not specify the value.
         let mut source = source.ok_or_else(wrong)?;
         if let Some(join) = join {
             source.from = match source.from {
@@ -196,7 +199,7 @@ impl Source {
         Ok(Self { word, kind, unit, plus, default, ..source })
     }
 
-    /// Returns the source of a field that has the same name in the record.
+    /// Returns the source of a field that has the same name in the record as in trueline's format.
     pub(super) fn same_name(name: &str) -> Self {
         let path = Path::new(name).expect("the names of trueline's fields are valid paths");
         Self { from: From::Path(path), word: None, kind: None, unit: None, plus: None, default: None }
@@ -214,8 +217,8 @@ impl Source {
         }
     }
 
-    /// Returns the value in a record, or the reason why it cannot be used; `None` if it does not exist and there is no
-    /// default.
+    /// Returns the value in a record, or the reason why the value cannot be used. Returns `None` if
+    /// the value does not exist and the source has no default.
     pub(super) fn find(&self, place: Place<'_>, values: Values) -> Result<Option<Parsed>, String> {
         let found = match &self.from {
             From::Path(path) => path.find(place).map(|found| values.read(found)),
@@ -264,7 +267,7 @@ impl Source {
         })
     }
 
-    /// Returns the time in a record; `None` if it does not exist.
+    /// Returns the time in a record, or `None` if the record has no time.
     pub(super) fn find_time(
         &self,
         place: Place<'_>,
@@ -273,7 +276,7 @@ impl Source {
     ) -> Result<Option<Parsed>, String> {
         let unit = self.unit.or(unit);
         if let (Self { word: None, kind: None, plus: None, default, .. }, From::First(sources)) = (self, &self.from) {
-            // Each of them may have a unit and a duration of its own.
+            // Each source may have its own unit, and its own duration to add.
             for source in sources {
                 match source.find_time(place, values, unit)? {
                     None | Some(Ok(Value::Null)) => {}

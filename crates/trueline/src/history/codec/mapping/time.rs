@@ -3,7 +3,7 @@
 use super::super::super::Value;
 use super::super::field::{Parsed, Unfit, quoted};
 
-/// The unit of times that are numbers: the number of its nanoseconds, as a power of ten.
+/// The unit of times that are numbers. `Unit(n)` stands for 10^n nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unit(u32);
 
@@ -24,7 +24,9 @@ pub(super) fn read(found: &Parsed, unit: Option<Unit>) -> Result<Parsed, String>
     Ok(match (found, unit) {
         (Ok(Value::Int(time)), Some(Unit(power))) => whole(time.checked_mul(10_i64.pow(power))),
         (Err(Unfit::Fraction(time)), Some(Unit(power))) => {
-            // Formatting returns the shortest decimal for this number, which is the one in the file: no digit is lost.
+            // Rust formats a floating-point number as the shortest decimal that parses to this
+            // number. If the number has at most 15 digits in the file, this decimal is the one in
+            // the file, so no digit is lost.
             whole(decimal(&time.to_string(), power).unwrap_or_default())
         }
         (Ok(Value::Text(text)), unit) => match decimal(text, unit.map_or(0, |Unit(power)| power)) {
@@ -51,11 +53,11 @@ fn whole(time: Option<i64>) -> Parsed {
     time.map(Value::Int).ok_or(Unfit::Big(None))
 }
 
-/// Multiplies a decimal number by a power of ten, and rounds down. Returns `Some(None)` if the result does not fit, and
-/// `None` if the text is not a number.
+/// Multiplies the decimal number in a text by a power of ten, and rounds down. Returns `None` if
+/// the text is not a number, and `Some(None)` if the result does not fit.
 #[expect(
     clippy::option_option,
-    reason = "the outer one is for text that is not a number, the inner one for a number that does not fit"
+    reason = "the outer `None` is for text that is not a number, the inner `None` for a number that does not fit"
 )]
 fn decimal(text: &str, power: u32) -> Option<Option<i64>> {
     let text = text.trim();
@@ -79,7 +81,7 @@ fn decimal(text: &str, power: u32) -> Option<Option<i64>> {
     Some(scaled())
 }
 
-/// Returns the nanoseconds since 1970 of an ISO 8601 date. Without a time zone, it is UTC.
+/// Returns the nanoseconds from 1970 to an ISO 8601 date. A date without a time zone is in UTC.
 fn date(text: &str) -> Option<i128> {
     let number = |part: &str, digits: usize| {
         let is_number = part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -127,7 +129,7 @@ fn date(text: &str) -> Option<i128> {
         }
         _ => return None,
     };
-    // Days since 1970-01-01, in years that begin in March, so that a leap day is the last day.
+    // Days since 1970-01-01, computed in years that begin in March, so that a leap day is the last day of its year.
     let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * years + years.div_euclid(4) - years.div_euclid(100)
         + years.div_euclid(400)
@@ -149,7 +151,7 @@ mod tests {
 
     #[test]
     fn dates() {
-        // Compared with `date -u -d .. +%s`.
+        // The expected seconds are the output of `date -u -d .. +%s`.
         for (date, seconds) in [
             ("1970-01-01T00:00:00Z", 0),
             ("2000-02-29T12:00:00Z", 951_825_600),

@@ -1,20 +1,23 @@
 //! Parquet: rows of typed columns, as data tools write them.
 //!
-//! A row is an event or a whole operation. Its columns have the names of [`jsonl`](super::jsonl)'s fields, or a
-//! [`Mapping`](super::Mapping) says where the fields are. Integers, booleans, texts, lists and null are values; a group is an
-//! object, into which paths of mappings go, and a map is a list of pairs. Time stamps are nanoseconds since 1970. A column with
-//! the logical type JSON has values of any kind, each as JSON. Null means that a field is absent, except for an argument
-//! and for the result of a whole operation, which are null.
+//! A row is an event or a whole operation. Its columns have the names of [`jsonl`](super::jsonl)'s
+//! fields, or a [`Mapping`](super::Mapping) says where the fields are. Integers, booleans, texts,
+//! lists and null are values. A group is an object, and the paths of a mapping can select its
+//! fields. A map is a list of pairs. Time stamps are nanoseconds since 1970. A column with the
+//! logical type JSON has values of any kind, each as JSON. Null means that a field is absent. There
+//! are two exceptions: in the column for an argument, and in the column for the result of a whole
+//! operation, null is a value.
 //!
 //! Rows are counted like lines, from 1.
 
+mod content;
+mod footer;
 mod pages;
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-use bytes::Bytes;
 use parquet::basic::Compression;
 use parquet::bloom_filter::Sbbf;
 use parquet::column::page::PageReader;
@@ -35,37 +38,55 @@ use super::columns::{self, BATCH, Batch, Cells, Items, Table};
 use super::field::{Names, Unfit, named_object};
 use super::json::{Node, Object};
 use super::{CodecError, DEEPEST_NESTING, jsonl};
-use pages::{Chunk, Kind as PageKind, ZstdPages, as_item};
+use content::Content;
+use pages::{Chunk, Kind as PageKind, Pages, as_item};
 
 /// The rows of a file.
 pub(super) struct Rows {
-    reader: SerializedFileReader<Bytes>,
-    content: Arc<Bytes>,
+    reader: SerializedFileReader<Content>,
+    content: Arc<Content>,
     columns: Vec<Column>,
 }
 
 struct Column {
     name: Arc<str>,
-    /// The type of the values, if it is a simple one.
+    /// The type of the values, or `None` if the module [`pages`] cannot decode them.
     kind: Option<PageKind>,
 }
 
 impl Rows {
-    pub(super) fn open(content: Vec<u8>) -> Result<Self, CodecError> {
-        let content = Bytes::from(content);
-        let reader = guarded(|| SerializedFileReader::new(content.clone()))?;
+    pub(super) fn open(input: &mut dyn BufRead) -> Result<Self, CodecError> {
+        let content = Content::read(input).map_err(|error| CodecError::io(0, error))?;
+        let reader = guarded(|| {
+            if !footer::is_plausible(&content) {
+                return Err(ParquetError::EOF("its description of the columns is cut off".to_owned()));
+            }
+            SerializedFileReader::new(content.clone())
+        })?;
         let schema = reader.metadata().file_metadata().schema();
         let column = |field: &Arc<Type>| Column { name: field.name().into(), kind: PageKind::of(field) };
         let columns = schema.get_fields().iter().map(column).collect();
         Ok(Self { reader, content: Arc::new(content), columns })
     }
+
+    /// Returns for each group of rows the first place of the file that this group or a later one needs.
+    fn starts(&self) -> Vec<u64> {
+        let groups = self.reader.metadata().row_groups().iter();
+        let starts = groups.map(|group| group.columns().iter().map(|column| column.byte_range().0).min().unwrap_or(0));
+        let mut starts: Vec<u64> = starts.collect();
+        for index in (1..starts.len()).rev() {
+            starts[index - 1] = starts[index - 1].min(starts[index]);
+        }
+        starts
+    }
 }
 
-/// A group of rows that is being read.
+/// A row group of the file, while it is being read.
 struct Group {
-    /// The columns whose pages are decoded here.
+    /// The columns that the module [`pages`] decodes.
     chunks: Vec<Option<Chunk>>,
-    /// All other columns that are wanted, and their rows.
+    /// The cells of all other columns that are wanted. The crate `parquet` decodes these columns,
+    /// and `rows` returns their values row by row.
     others: Vec<Option<Cells>>,
     rows: Option<ReaderIter>,
 }
@@ -75,7 +96,8 @@ impl Group {
         let group = Compressed { group: table.reader.get_row_group(group)?, content: Arc::clone(&table.content) };
         let schema = table.reader.metadata().file_metadata().schema();
         let (mut chunks, mut others, mut fields) = (Vec::new(), Vec::new(), Vec::new());
-        // The number of the first column of each field: groups consist of several.
+        // The index of the first column of the current field. A field that is a group consists of
+        // several columns.
         let mut leaf = 0;
         for ((column, field), wanted) in table.columns.iter().zip(schema.get_fields()).zip(wanted) {
             let chunk = match column.kind {
@@ -133,10 +155,10 @@ fn leaves(field: &Type) -> usize {
     if field.is_group() { field.get_fields().iter().map(|field| leaves(field)).sum() } else { 1 }
 }
 
-/// A group of rows whose columns may be compressed with zstd.
+/// A group of rows whose pages are decompressed by [`Pages`].
 struct Compressed<'r> {
     group: Box<dyn RowGroupReader + 'r>,
-    content: Arc<Bytes>,
+    content: Arc<Content>,
 }
 
 impl RowGroupReader for Compressed<'_> {
@@ -150,10 +172,7 @@ impl RowGroupReader for Compressed<'_> {
 
     fn get_column_page_reader(&self, index: usize) -> Result<Box<dyn PageReader>, ParquetError> {
         let rows = usize::try_from(self.metadata().num_rows())?;
-        match ZstdPages::open(&self.content, self.metadata().column(index), rows)? {
-            Some(pages) => Ok(Box::new(pages)),
-            None => self.group.get_column_page_reader(index),
-        }
+        Ok(Box::new(Pages::open(&self.content, self.metadata().column(index), rows)?))
     }
 
     fn get_column_bloom_filter(&self, index: usize) -> Option<&Sbbf> {
@@ -179,7 +198,8 @@ impl Table for Rows {
         let nothing = Cells::new(Items::Others(Vec::new()));
         let mut names = Names::default();
         let mut first = 1_u32;
-        for index in 0..self.reader.num_row_groups() {
+        for (index, start) in guarded(|| Ok(self.starts()))?.into_iter().enumerate() {
+            self.content.forget(start);
             let mut left = guarded(|| Ok(usize::try_from(self.reader.metadata().row_group(index).num_rows())?))?;
             let mut group = guarded(|| Group::open(self, index, wanted, &mut names))?;
             while left > 0 {
@@ -200,19 +220,20 @@ impl Table for Rows {
     }
 }
 
-/// Runs `work` on a file, which may be invalid in ways that make the decoder panic.
+/// Runs `work`, which reads a file. Some invalid files make the decoder panic; such a panic becomes
+/// an error.
 fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, CodecError> {
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     let message = match done {
         Ok(Ok(done)) => return Ok(done),
-        // A compression that is not supported is an error of the general kind.
+        // For an unsupported compression, the crate `parquet` returns the error `General`.
         Ok(Err(ParquetError::NYI(what) | ParquetError::General(what)))
             if what.contains("not implemented")
                 || what.contains("not supported")
                 || what.starts_with("Disabled feature") =>
         {
             format!(
-                "this Parquet file has something that is not supported ({what}); write it with the compression none, snappy, gzip, lz4 or zstd"
+                "this Parquet file uses a feature that is not supported ({what}); write it with the compression none, snappy, gzip, lz4 or zstd"
             )
         }
         Ok(Err(error)) => format!("this is not a complete Parquet file ({error}); write it again"),
@@ -269,18 +290,18 @@ fn group(row: Row, names: &mut Names, depth: usize) -> Object {
     Object::of_row(fields)
 }
 
-/// The type of a column that is written.
+/// The type of a column in a file that is being written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Int,
     Bool,
     Text,
-    /// Values of several types, or lists.
+    /// JSON, for values of several types and for lists.
     Json,
 }
 
 impl Kind {
-    /// Returns the type that holds all these values.
+    /// Returns the type of a column that can hold all these values.
     fn of<'v>(values: impl Iterator<Item = &'v Value>) -> Self {
         let mut kinds = values.filter_map(|value| match value {
             Value::Null => None,
@@ -345,7 +366,7 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
     }
     schema += "}";
     let mut properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
-    // No time occurs twice, or only few do.
+    // Equal times are rare, so a dictionary would only make these columns larger.
     for times in ["call", "return", "version"] {
         properties = properties.set_column_dictionary_enabled(times.into(), false);
     }
@@ -354,7 +375,7 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
     output.flush()
 }
 
-/// Writes the columns of this many rows.
+/// Writes the columns of a table with this many rows.
 fn write_columns(
     schema: &str,
     columns: &[(&dyn Fn(usize) -> Value, Kind)],
@@ -410,7 +431,7 @@ fn write_columns(
 mod tests {
     use std::path::Path;
 
-    use parquet::basic::Encoding;
+    use parquet::basic::{Encoding, GzipLevel};
     use parquet::file::properties::WriterVersion;
 
     use super::*;
@@ -512,7 +533,7 @@ mod tests {
 
     /// Reads all rows, with the decoder of the module `pages` or without it.
     fn shown(content: &[u8], is_decoded_here: bool) -> (Vec<String>, usize) {
-        let mut rows = Rows::open(content.to_vec()).expect("a file");
+        let mut rows = Rows::open(&mut &*content).expect("a file");
         if !is_decoded_here {
             rows.columns.iter_mut().for_each(|column| column.kind = None);
         }
@@ -532,6 +553,9 @@ mod tests {
         let schema = "message m { REQUIRED INT64 a; OPTIONAL INT64 b; OPTIONAL INT32 c; OPTIONAL BYTE_ARRAY d (UTF8); \
                       REQUIRED BYTE_ARRAY e; OPTIONAL BOOLEAN f; OPTIONAL INT64 g (TIMESTAMP(MICROS,true)); \
                       REQUIRED INT64 h (INTEGER(64,false)); }";
+        let gzip = Compression::GZIP(GzipLevel::default());
+        let compressions =
+            [Compression::UNCOMPRESSED, Compression::SNAPPY, gzip, Compression::LZ4, Compression::LZ4_RAW];
         for seed in 0..40 {
             let mut random = Random::new(seed);
             let (range, nulls) = ([2, 30, 1_000_000][seed as usize % 3], random.below(3));
@@ -560,7 +584,7 @@ mod tests {
                 .set_data_page_row_count_limit([1 << 20, 700][seed as usize / 8 % 2])
                 .set_write_batch_size(100)
                 .set_writer_version([WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0][seed as usize / 16 % 2])
-                .set_compression([Compression::UNCOMPRESSED, Compression::LZ4_RAW][seed as usize % 2])
+                .set_compression(compressions[seed as usize % compressions.len()])
                 .set_column_encoding("a".into(), Encoding::PLAIN)
                 .build();
             let content = write_columns(schema, &columns, rows, properties).expect("to memory");

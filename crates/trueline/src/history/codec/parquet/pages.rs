@@ -1,12 +1,16 @@
 //! Decodes the pages of columns without groups and lists, in the encodings that most files have.
 //!
-//! The reader of the crate `parquet` returns each value of a column. Here, the dictionary of a column is decoded once, and
-//! rows refer to it, so that a value that occurs a million times is read and shared once.
+//! The reader of the crate `parquet` returns every value of a column separately. This module
+//! instead decodes the dictionary of a column once, and rows refer to the dictionary. So a value
+//! that occurs a million times is decoded only once.
 
 use std::io::Read;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use flate2::read::MultiGzDecoder;
+use lz4_flex::block::{self, DecompressError};
+use lz4_flex::frame::FrameDecoder;
 use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::ParquetError;
@@ -18,6 +22,7 @@ use ruzstd::decoding::StreamingDecoder;
 use super::super::columns::{self, Cells, Item, Items, NO_PLACE};
 use super::super::field::Names;
 use super::super::json::Node;
+use super::content::Content;
 
 type Result<T> = std::result::Result<T, ParquetError>;
 
@@ -26,7 +31,7 @@ fn broken(what: &str) -> ParquetError {
     ParquetError::EOF(what.to_owned())
 }
 
-/// The error for something that only some files have.
+/// The error for an encoding that this module does not implement.
 fn unusual(what: impl std::fmt::Display) -> ParquetError {
     ParquetError::NYI(format!("{what} not implemented"))
 }
@@ -39,14 +44,14 @@ pub(super) enum Kind {
     Unsigned32,
     Int64,
     Unsigned64,
-    /// A time in this unit, in nanoseconds.
+    /// A time as a multiple of a unit, which is given in nanoseconds.
     Time(i64),
     Text,
     Json,
 }
 
 impl Kind {
-    /// Returns the type of a column; `None` for types that are not read here.
+    /// Returns the type of a column; `None` for types that this module does not decode.
     pub(super) fn of(field: &Type) -> Option<Self> {
         let info = field.get_basic_info();
         if !field.is_primitive() || (info.has_repetition() && info.repetition() == Repetition::REPEATED) {
@@ -102,33 +107,34 @@ pub(super) struct Chunk {
     pages: Box<dyn PageReader>,
     /// The page that is being decoded.
     page: Option<DataPage>,
-    /// The number of items that are a dictionary: the first ones.
+    /// The number of items at the beginning of `cells` that belong to the dictionary.
     dictionary: usize,
     cells: Cells,
     levels: Vec<u32>,
     codes: Vec<u32>,
 }
 
-/// A page whose first rows may have been decoded.
+/// A page. Its first rows may already have been decoded.
 struct DataPage {
-    /// The number of rows that are left.
+    /// The number of rows that have not been decoded.
     rows: usize,
-    /// Whether each row has a value; `None` if all have one.
+    /// For each row, whether the row has a value; `None` if all rows have values.
     levels: Option<Runs>,
     values: Values,
 }
 
 enum Values {
-    /// One after the other.
+    /// Values that are stored one after the other.
     Plain(Bytes),
-    /// Single bits, with the number of those that were read.
+    /// Booleans, one bit each, and the number of bits that have been read.
     Bits(Bytes, usize),
-    /// Bits, or places in the dictionary.
+    /// Booleans, or indexes into the dictionary, encoded as runs of equal numbers.
     Runs(Runs),
 }
 
 impl Chunk {
-    /// Opens a column; `None` if it has an unusual encoding, and has to be read in another way.
+    /// Opens a column. Returns `None` if this module cannot decode the column. The caller must then
+    /// decode it with the crate `parquet`.
     pub(super) fn open(
         name: &Arc<str>,
         kind: Kind,
@@ -161,7 +167,8 @@ impl Chunk {
             codes: Vec::new(),
         };
         match chunk.turn(names) {
-            // The levels have an encoding that is no longer used.
+            // The first page uses an encoding that this module does not implement, for example the
+            // obsolete encoding of the levels, which mark the rows without a value.
             Err(ParquetError::NYI(_)) => Ok(None),
             turned => turned.map(|()| Some(chunk)),
         }
@@ -222,7 +229,8 @@ impl Chunk {
             Encoding::PLAIN => Values::Plain(bytes),
             Encoding::RLE if self.kind == Kind::Bool => Values::Runs(Runs::new(with_length(&mut bytes)?, 1)),
             Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY if self.kind != Kind::Bool => {
-                // A page without values may be empty.
+                // The first byte is the number of bits of each index. A page without values may be
+                // empty.
                 let width = if bytes.is_empty() { 0 } else { u32::from(front(&mut bytes, 1)?[0]) };
                 if width > 32 {
                     return Err(broken("a dictionary with too many values"));
@@ -279,7 +287,7 @@ impl Chunk {
                     bools.extend(self.codes.iter().map(|bit| *bit != 0));
                     self.codes.clear();
                 } else if self.codes.iter().any(|code| *code as usize >= self.dictionary) {
-                    return Err(broken("a place outside of the dictionary"));
+                    return Err(broken("an index outside of the dictionary"));
                 }
             }
         }
@@ -300,7 +308,8 @@ impl Chunk {
         Ok(())
     }
 
-    /// Decodes the next values of a page, or the values of a dictionary, which are stored one after the other.
+    /// Decodes the next `count` values of a page or of a dictionary. The values are stored one
+    /// after another.
     fn plain(&mut self, bytes: &mut Bytes, count: usize, names: &mut Names) -> Result<()> {
         let fixed = |bytes: &mut Bytes, length: usize| front(bytes, count.saturating_mul(length));
         let long = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().unwrap_or_default());
@@ -339,7 +348,7 @@ impl Chunk {
     }
 }
 
-/// Returns the item for bytes of a text column.
+/// Returns the item for the bytes of a cell in a text column.
 fn item(bytes: &[u8], kind: Kind, column: &str, names: &mut Names) -> Item {
     match std::str::from_utf8(bytes) {
         Ok(text) if kind == Kind::Json => columns::json(text, column, names),
@@ -355,22 +364,24 @@ fn front(bytes: &mut Bytes, length: usize) -> Result<Bytes> {
     Ok(bytes.split_to(length))
 }
 
-/// Removes bytes after their length and returns them.
+/// Removes a length and that many bytes after it, and returns the bytes.
 fn with_length(bytes: &mut Bytes) -> Result<Bytes> {
     let length = front(bytes, 4)?;
     let length = u32::from_le_bytes(length[..].try_into().unwrap_or_default());
     front(bytes, length as usize)
 }
 
-/// Small numbers, as runs of equal ones and as bits: the hybrid encoding of Parquet.
+/// Small numbers in Parquet's hybrid encoding, which has runs of equal numbers and groups of
+/// bit-packed numbers.
 struct Runs {
     bytes: Bytes,
     /// The number of bits of each number.
     width: u32,
-    /// How often the number repeats.
+    /// The number of remaining repetitions of `number`.
     repeats: usize,
     number: u32,
-    /// The count of the numbers that are stored as bits, and the first bit.
+    /// The number of bit-packed numbers that have not been read. The next of them begins at the bit
+    /// `bit`.
     packed: usize,
     bit: usize,
 }
@@ -380,7 +391,7 @@ impl Runs {
         Self { bytes, width, repeats: 0, number: 0, packed: 0, bit: 0 }
     }
 
-    /// Adds the next numbers.
+    /// Appends the next `count` numbers to `numbers`.
     fn read(&mut self, count: usize, numbers: &mut Vec<u32>) -> Result<()> {
         let mut left = count;
         while left > 0 {
@@ -395,7 +406,8 @@ impl Runs {
                 self.packed -= some;
                 left -= some;
                 if self.packed == 0 {
-                    // The last group may be cut off after its last number.
+                    // The last group need not be complete: it may end directly after its last
+                    // number.
                     let length = self.bit.div_ceil(8).min(self.bytes.len());
                     front(&mut self.bytes, length)?;
                 }
@@ -441,7 +453,8 @@ impl Runs {
         let mut bit = self.bit;
         for _ in 0..count {
             let at = bit / 8;
-            // Eight bytes contain any number of at most 32 bits.
+            // A number has at most 32 bits, and it begins in the first of these eight bytes. So the
+            // eight bytes contain the whole number.
             let word = match bytes.get(at..at + 8) {
                 Some(word) => u64::from_le_bytes(word.try_into().unwrap_or_default()),
                 None => bytes[at.min(bytes.len())..].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
@@ -454,41 +467,133 @@ impl Runs {
     }
 }
 
-/// The number of bytes that the pages of a column may have, even if the file says that there are fewer.
+/// The total size of a column's pages is limited to the size that the file declares, or to this
+/// number of bytes if the declared size is smaller.
 const LEAST_PAGES: u64 = 1 << 20;
 
-/// The pages of a column that is compressed with zstd, for which the crate `parquet` needs a library in C.
-pub(super) struct ZstdPages {
-    pages: SerializedPageReader<Bytes>,
+/// The maximum number of bytes that a byte of a page can represent: the longest copies have 64 bytes in 3 bytes with
+/// snappy, and 255 bytes in one byte with LZ4.
+const MOST_BY_SNAPPY: usize = 22;
+const MOST_BY_LZ4: usize = 255;
+
+/// The first bytes of a frame of LZ4.
+const LZ4_FRAME: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
+
+/// The pages of a column.
+///
+/// The crate `parquet` returns the pages as they are stored, and they are decompressed here: the crate needs a library
+/// in C for zstd, and fills as much memory as a page declares before it decompresses the first byte.
+pub(super) struct Pages {
+    pages: SerializedPageReader<Content>,
+    compression: Compression,
     /// The number of bytes that the remaining pages may have.
     left: u64,
 }
 
-impl ZstdPages {
-    /// Opens a column; `None` if it is compressed in another way.
-    pub(super) fn open(content: &Arc<Bytes>, meta: &ColumnChunkMetaData, rows: usize) -> Result<Option<Self>> {
-        if !matches!(meta.compression(), Compression::ZSTD(_)) {
-            return Ok(None);
+impl Pages {
+    pub(super) fn open(content: &Arc<Content>, meta: &ColumnChunkMetaData, rows: usize) -> Result<Self> {
+        let compression = meta.compression();
+        if matches!(compression, Compression::BROTLI(_) | Compression::LZO) {
+            return Err(unusual(format_args!("the compression {compression} is")));
         }
         let left = u64::try_from(meta.uncompressed_size())?.max(LEAST_PAGES);
         let meta = meta.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
-        Ok(Some(Self { pages: SerializedPageReader::new(Arc::clone(content), &meta, rows, None)?, left }))
+        Ok(Self { pages: SerializedPageReader::new(Arc::clone(content), &meta, rows, None)?, compression, left })
     }
 
-    /// Returns the bytes of a page, of which the first ones are not compressed.
+    /// Returns the decompressed bytes of a page. The first `plain` bytes of the page are not
+    /// compressed.
     fn decompress(&mut self, bytes: &Bytes, plain: usize) -> Result<Bytes> {
         let Some((plain, compressed)) = bytes.split_at_checked(plain) else { return Err(broken("a page header")) };
-        let mut page = plain.to_vec();
-        if !compressed.is_empty() {
-            let mut frame = StreamingDecoder::new(compressed).map_err(|error| ParquetError::EOF(error.to_string()))?;
-            (&mut frame).take(self.left + 1).read_to_end(&mut page)?;
+        if compressed.is_empty() || self.compression == Compression::UNCOMPRESSED {
+            return Ok(bytes.clone());
         }
-        self.left = self.left.checked_sub(page.len() as u64).ok_or_else(|| broken("a page that is too long"))?;
+        let mut page = plain.to_vec();
+        match self.compression {
+            Compression::SNAPPY => snappy(compressed, &mut page)?,
+            Compression::LZ4_RAW => lz4(compressed, &mut page)?,
+            Compression::LZ4 => old_lz4(compressed, &mut page)?,
+            Compression::GZIP(_) => self.read(MultiGzDecoder::new(compressed), &mut page)?,
+            _ => self.read(StreamingDecoder::new(compressed).map_err(undecoded)?, &mut page)?,
+        }
         Ok(page.into())
+    }
+
+    /// Adds the content of a page in a format in which a few bytes can represent any number of bytes.
+    fn read(&mut self, content: impl Read, page: &mut Vec<u8>) -> Result<()> {
+        let length = content.take(self.left + 1).read_to_end(page).map_err(undecoded)?;
+        self.left = self.left.checked_sub(length as u64).ok_or_else(|| broken("a page that is too long"))?;
+        Ok(())
     }
 }
 
-impl Iterator for ZstdPages {
+/// The error for a page that cannot be decompressed.
+fn undecoded(error: impl std::fmt::Display) -> ParquetError {
+    ParquetError::EOF(error.to_string())
+}
+
+/// Decompresses a block of snappy, which begins with its length.
+fn snappy(compressed: &[u8], page: &mut Vec<u8>) -> Result<()> {
+    let length = snap::raw::decompress_len(compressed).map_err(undecoded)?;
+    if length > compressed.len().saturating_mul(MOST_BY_SNAPPY) {
+        return Err(broken("a page that is cut off"));
+    }
+    let start = page.len();
+    page.resize(start + length, 0);
+    snap::raw::Decoder::new().decompress(compressed, &mut page[start..]).map_err(undecoded)?;
+    Ok(())
+}
+
+/// Decompresses a block of LZ4, which does not contain its length.
+fn lz4(compressed: &[u8], page: &mut Vec<u8>) -> Result<()> {
+    let start = page.len();
+    let most = compressed.len().saturating_mul(MOST_BY_LZ4);
+    let mut room = compressed.len().saturating_mul(4);
+    loop {
+        page.resize(start + room, 0);
+        match block::decompress_into(compressed, &mut page[start..]) {
+            Ok(length) => {
+                page.truncate(start + length);
+                return Ok(());
+            }
+            Err(DecompressError::OutputTooSmall { .. }) if room < most => room = most.min(room.saturating_mul(4)),
+            Err(error) => return Err(undecoded(error)),
+        }
+    }
+}
+
+/// Decompresses a page whose compression is just called LZ4. Depending on the program that wrote the file, it consists
+/// of blocks in the format of Hadoop, or is a frame or a single block.
+fn old_lz4(compressed: &[u8], page: &mut Vec<u8>) -> Result<()> {
+    let start = page.len();
+    if hadoop(compressed, page).is_some() {
+        return Ok(());
+    }
+    page.truncate(start);
+    if compressed.starts_with(&LZ4_FRAME) {
+        FrameDecoder::new(compressed).read_to_end(page).map_err(undecoded)?;
+        return Ok(());
+    }
+    lz4(compressed, page)
+}
+
+/// Decompresses blocks, each after its length and its compressed length.
+fn hadoop(mut blocks: &[u8], page: &mut Vec<u8>) -> Option<()> {
+    while !blocks.is_empty() {
+        let (length, rest) = blocks.split_first_chunk()?;
+        let (compressed, rest) = rest.split_first_chunk()?;
+        let (block, rest) = rest.split_at_checked(u32::from_be_bytes(*compressed) as usize)?;
+        let end = page.len() + u32::from_be_bytes(*length) as usize;
+        lz4(block, page).ok()?;
+        if page.len() != end {
+            return None;
+        }
+        blocks = rest;
+    }
+    Some(())
+}
+
+impl Iterator for Pages {
     type Item = Result<Page>;
 
     fn next(&mut self) -> Option<Result<Page>> {
@@ -496,7 +601,7 @@ impl Iterator for ZstdPages {
     }
 }
 
-impl PageReader for ZstdPages {
+impl PageReader for Pages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         let Some(mut page) = self.pages.get_next_page()? else { return Ok(None) };
         match &mut page {
@@ -523,5 +628,37 @@ pub(super) fn as_item(node: Node, kind: Option<Kind>, column: &str, names: &mut 
     match node {
         Node::Value(Ok(super::Value::Text(text))) if kind == Some(Kind::Json) => columns::json(&text, column, names),
         node => Ok(node),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_blocks_need_little_memory() {
+        // A length of 2^32 - 1, and a literal; and a length of as many bytes as possible.
+        let (length, block) = ([0xff, 0xff, 0xff, 0xff, 0x0f], [0, b'a']);
+        let mut page = Vec::new();
+        snappy(&[&length[..], &block].concat(), &mut page).expect_err("the block is too short");
+        for bytes in [&[0x1f, b'a', 1, 0, 0xff, 0xff, 0xff, 0xff][..], &[0xf0, 0xff, 0xff, 0xff]] {
+            lz4(bytes, &mut page).expect_err("the block is cut off");
+            old_lz4(bytes, &mut page).expect_err("the block is cut off");
+        }
+        assert!(page.capacity() < 1 << 14, "{}", page.capacity());
+    }
+
+    #[test]
+    fn blocks_that_become_much_longer() {
+        let text = vec![b'a'; 1 << 20];
+        let block = block::compress(&text);
+        assert!(block.len() < text.len() / 200);
+        let mut page = b"levels".to_vec();
+        lz4(&block, &mut page).expect("a block");
+        assert_eq!(&page[6..], text);
+        page.clear();
+        let compressed = snap::raw::Encoder::new().compress_vec(&text).expect("short");
+        snappy(&compressed, &mut page).expect("a block");
+        assert_eq!(page, text);
     }
 }

@@ -5,43 +5,49 @@
 //! **Search.** From a free vertex, the root, the search grows paths that alternate between edges outside the matching
 //! and edges in it. A vertex is *outer* if such a path of even length leads to it; its label describes the path. An
 //! edge from an outer vertex to a free one completes an augmenting path. An edge between outer vertices closes an odd
-//! cycle, a *blossom*: all its vertices become outer, and it counts as one vertex from then on, its base. If an
-//! augmenting path starts at the root, the search finds one (Edmonds). If none does, it finds every vertex to which an
-//! even path leads: with one more free vertex that is adjacent to that vertex only, there would be an augmenting path.
+//! cycle, a *blossom*: all its vertices become outer, and from then on the blossom counts as one vertex, represented by
+//! its *base*, the vertex of the cycle that is nearest to the root. If an augmenting path starts at the root, the
+//! search finds one (Edmonds). If no augmenting path starts there, the search finds every vertex to which an even path
+//! leads: if the graph had one more free vertex, adjacent to that vertex only, there would be an augmenting path.
 //!
-//! **Covering.** Some vertices must be covered, the others may be. The vertices that must be covered are processed one
-//! by one. For a free one, `u`, take an alternating path from `u` that ends either in a free vertex (odd) or in a
-//! covered optional vertex (even), and exchange the edges on it that are in the matching for those that are not. Then
-//! `u` is covered, and no vertex became free except possibly the optional one at the end: one more of the vertices that
-//! must be covered is. If there is no such path, there is no covering matching at all. For let `N` be one, and `M` the
-//! matching so far. In the symmetric difference of the two, `u` is an end of a path, because `N` covers it and `M` does
-//! not. If the last edge of this path belongs to `N`, its other end is free in `M`. If it belongs to `M`, its other end
-//! is not covered by `N`, and so is optional. Either way it is such a path. The search above finds it: the ends of odd
-//! paths are the free vertices adjacent to outer ones, and the ends of even paths are the outer vertices.
+//! **Covering.** Some vertices must be covered, and the others may be covered. The vertices that
+//! must be covered are processed one by one. If such a vertex `u` is free, take an alternating path
+//! from `u` that ends either in a free vertex (a path of odd length) or in a covered optional
+//! vertex (a path of even length), and exchange the edges on it that are in the matching for those
+//! that are not. Then `u` is covered, and no vertex became free except possibly the optional one at
+//! the end: so one more of the vertices that must be covered is covered. If no such path exists, no
+//! covering matching exists. To see this, let `N` be a covering matching, and `M` the matching so
+//! far. In the symmetric difference of the two, `u` is an end of a path, because `N` covers it and
+//! `M` does not. If the last edge of this path belongs to `N`, its other end is free in `M`. If it
+//! belongs to `M`, its other end is not covered by `N`, and so is optional. Either way, this is a
+//! path as required. The search above finds it: the ends of odd paths are the free vertices
+//! adjacent to outer ones, and the ends of even paths are the outer vertices.
 //!
 //! An alternative is to join optional vertices with each other and to look for a perfect matching. The method here
-//! needs no additional edges, however many vertices are optional, and the first vertex that cannot be covered decides.
+//! needs no additional edges, however many vertices are optional, and stops at the first vertex that cannot be covered.
 //!
 //! Each edge that enters the matching was examined from an outer vertex that must be covered, because the search stops
-//! at one that need not be. So each pair has a vertex that must be covered.
+//! at an outer vertex that need not be covered. So each pair has a vertex that must be covered.
 //!
 //! **Departures from Gabow.** The base of a vertex is found by union-find with path halving, instead of an array that
 //! is written for each blossom. Labels are cleared only for the vertices that were reached, so a search costs no more
 //! than the connected component that it is in, and components need not be distinguished.
 //!
 //! # Complexity
-//! O(V^3) time in the worst case for V vertices of a component, and O(V E log V) for E edges: each of V searches
-//! examines each edge twice, and looks up bases as often. O(V + E) space in total. There is no recursion.
+//! O(V^3) time in the worst case for V vertices of a component, and O(V E log V) for E edges: each
+//! of V searches examines each edge twice, and looks up the bases of its ends each time. O(V + E)
+//! space in total. There is no recursion.
 
 use super::{NONE, Pairs};
 
 /// Returns a matching with the maximum number of pairs. `edges` holds the neighbors of each vertex, so each edge is in
-/// two lists. Pairs have the smaller vertex first.
+/// two lists. Each pair has its smaller vertex first.
 #[cfg(test)]
 pub(crate) fn maximum(vertices: usize, edges: &[Vec<u32>]) -> Pairs {
-    // If no path from a free vertex is found then, by the argument above, no matching covers it in addition to all
-    // vertices that are covered now. These stay covered, so the same holds in the end: no augmenting path is left
-    // (Berge).
+    // If the search finds no path from a free vertex, then by the argument above, no matching
+    // covers this vertex in addition to the vertices that are covered at that time. Covered
+    // vertices stay covered, so the same is true when all vertices have been processed. Then no
+    // augmenting path is left, and the matching is maximum (Berge).
     let must = vec![true; vertices];
     let mut search = AugmentingSearch::new(vertices, edges, &must);
     for vertex in (0u32..).take(vertices) {
@@ -50,9 +56,9 @@ pub(crate) fn maximum(vertices: usize, edges: &[Vec<u32>]) -> Pairs {
     search.pairs()
 }
 
-/// Returns a matching that covers every vertex that must be covered, or `None` if there is none. `edges` holds the
-/// neighbors of each vertex, so each edge is in two lists. Pairs have the smaller vertex first; each has a vertex that
-/// must be covered.
+/// Returns a matching that covers every vertex that must be covered, or `None` if no such matching
+/// exists. `edges` holds the neighbors of each vertex, so each edge is in two lists. Each pair of
+/// the matching has its smaller vertex first, and at least one of its vertices must be covered.
 pub(crate) fn covering(vertices: usize, edges: &[Vec<u32>], must: &[bool]) -> Option<Pairs> {
     let mut search = AugmentingSearch::new(vertices, edges, must);
     let is_covered = (0u32..).zip(must).filter(|(_, must)| **must).all(|(vertex, _)| search.cover(vertex));
@@ -62,14 +68,16 @@ pub(crate) fn covering(vertices: usize, edges: &[Vec<u32>], must: &[bool]) -> Op
 /// The label of a vertex in one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Label {
-    /// Not known to be outer.
+    /// The vertex is not known to be outer.
     Unknown,
     /// Outer: the search started here.
     Root,
-    /// Outer: the even path goes to this outer vertex, from there to the vertex's partner, and then to the vertex.
+    /// Outer: the even path goes to the outer vertex given here, from there to the partner of the labeled vertex, and
+    /// then to the labeled vertex.
     Vertex(u32),
-    /// Outer because of a blossom that this edge between outer vertices closed: the even path goes to its second
-    /// vertex, over the edge, and then back along the even path of its first vertex, which contains this vertex.
+    /// Outer because of a blossom that this edge between outer vertices closed: the even path goes to the second vertex
+    /// of the edge, over the edge, and then back along the even path of its first vertex, which contains the labeled
+    /// vertex.
     Edge(u32, u32),
 }
 
@@ -79,7 +87,7 @@ struct AugmentingSearch<'g> {
     /// The partner of each vertex, or [`NONE`].
     mates: Vec<u32>,
     label: Vec<Label>,
-    /// For each vertex, one nearer to the base of its blossom, or the vertex itself if it is the base.
+    /// For each vertex, a vertex nearer to the base of its blossom. For a base, the vertex itself.
     nearer: Vec<u32>,
     /// For each base, the number of the last walk toward the root that passed it.
     walked: Vec<u64>,
@@ -92,7 +100,11 @@ struct AugmentingSearch<'g> {
 
 impl<'g> AugmentingSearch<'g> {
     fn new(vertices: usize, edges: &'g [Vec<u32>], must: &'g [bool]) -> Self {
-        assert_eq!((edges.len(), must.len()), (vertices, vertices), "one entry for each vertex");
+        assert_eq!(
+            (edges.len(), must.len()),
+            (vertices, vertices),
+            "`edges` and `must` have one entry for each vertex"
+        );
         AugmentingSearch {
             edges,
             must,
@@ -111,7 +123,8 @@ impl<'g> AugmentingSearch<'g> {
         mates.filter(|(vertex, mate)| *mate != NONE && vertex < mate).collect()
     }
 
-    /// Covers this vertex too, and uncovers at most one vertex, which need not be covered. Returns `false` if that is
+    /// Changes the matching so that it also covers this vertex. At most one other vertex becomes
+    /// uncovered, and only one that need not be covered. Returns `false` if such a change is
     /// impossible.
     fn cover(&mut self, root: u32) -> bool {
         if self.mates[root as usize] != NONE {
@@ -160,7 +173,8 @@ impl<'g> AugmentingSearch<'g> {
         self.outer.push(vertex);
     }
 
-    /// Returns the base of the blossom that contains the vertex, or the vertex itself.
+    /// Returns the base of the blossom that contains the vertex, or the vertex itself if no blossom
+    /// contains it.
     fn base(&mut self, mut vertex: u32) -> u32 {
         while self.nearer[vertex as usize] != vertex {
             let nearer = self.nearer[vertex as usize];
@@ -170,8 +184,8 @@ impl<'g> AugmentingSearch<'g> {
         vertex
     }
 
-    /// Returns the base before this one on the path to the root. A base was outer before its blossom, so its label is
-    /// not an edge.
+    /// Returns the next base on the path from this base to the root. A base was outer before its blossom was closed, so
+    /// its label is not [`Label::Edge`].
     fn before(&mut self, base: u32) -> Option<u32> {
         match self.label[base as usize] {
             Label::Vertex(vertex) => Some(self.base(vertex)),
@@ -203,7 +217,8 @@ impl<'g> AugmentingSearch<'g> {
             }
             self.walked[here as usize] = self.walks;
             let following = self.before(here);
-            // The root is on both paths: the walk that has reached it waits for the other.
+            // The root is on both paths, so the walk that has reached the root waits for the other
+            // walk.
             (here, there) = match (there, following) {
                 (Some(there), following) => (there, following),
                 (None, Some(following)) => (following, None),
@@ -212,7 +227,8 @@ impl<'g> AugmentingSearch<'g> {
         }
     }
 
-    /// Adds the vertices on the path from the first vertex of an edge to the base to the blossom.
+    /// Adds all vertices on the path from `first` to `base` to the blossom that the edge from
+    /// `first` to `second` closes.
     fn shrink(&mut self, first: u32, second: u32, base: u32) {
         let mut here = self.base(first);
         while here != base {
@@ -227,8 +243,9 @@ impl<'g> AugmentingSearch<'g> {
 
     /// Gives an outer vertex this partner, or none, and exchanges the edges on its even path.
     ///
-    /// This is Gabow's procedure R, with a stack. A call that comes to a vertex whose partner already has another
-    /// partner has finished its part of the path: it has returned to where an edge label was followed, or to the root.
+    /// This is Gabow's procedure R, with a stack. A part of the path is finished when the procedure
+    /// comes to a vertex whose former partner already has a new partner. The procedure has then
+    /// returned to the vertex at which it followed a [`Label::Edge`], or to the root.
     fn rematch(&mut self, vertex: u32, mate: u32) {
         self.rematches.push((vertex, mate));
         while let Some((vertex, mate)) = self.rematches.pop() {
@@ -271,14 +288,14 @@ mod tests {
         let edges = graph(7, &[(0, 1), (2, 3), (1, 2), (3, 4), (4, 0), (5, 4), (1, 6)]);
         assert_eq!(maximum(7, &edges).len(), 3);
         let must = [true, true, true, true, false, true, true];
-        assert_eq!(covering(7, &edges, &must), None, "5 and 6 take 4 and 1: then 0 has nobody");
+        assert_eq!(covering(7, &edges, &must), None, "5 and 6 take 4 and 1, so 0 has no partner");
         let edges = graph(8, &[(0, 1), (2, 3), (1, 2), (3, 4), (4, 0), (5, 4), (1, 6), (0, 7)]);
         assert_eq!(covering(8, &edges, &[true; 8]), Some(vec![(0, 7), (1, 6), (2, 3), (4, 5)]));
     }
 
     #[test]
     fn an_optional_vertex_is_uncovered() {
-        // A path of three: 0 takes 1 first, but 2 must be covered.
+        // A path of three vertices: 0 takes 1 first, but 2 must be covered.
         let edges = graph(3, &[(0, 1), (1, 2)]);
         assert_eq!(covering(3, &edges, &[false, true, true]), Some(vec![(1, 2)]));
         assert_eq!(covering(3, &edges, &[true, true, false]), Some(vec![(0, 1)]));
@@ -308,7 +325,8 @@ mod tests {
 
     #[test]
     fn long_paths_are_no_burden() {
-        // Pairs, which are found first; then a path through all of them, from the second-to-last vertex to the last.
+        // The pairs are found first. A path goes through all of them, from the second-to-last
+        // vertex to the last.
         let pairs = 100_000u32;
         let (first, last) = (2 * pairs, 2 * pairs + 1);
         let mut list: Vec<(u32, u32)> = (0..pairs).map(|pair| (2 * pair, 2 * pair + 1)).collect();

@@ -2,23 +2,29 @@
 //! (SIAM Journal on Computing 2(4), 1973); Mendelsohn and Dulmage, *Some generalizations of the problem of distinct
 //! representatives* (Canadian Journal of Mathematics 10, 1958).
 //!
-//! **Maximum.** The algorithm works in phases. Each phase finds the length of a shortest augmenting path, by layers
-//! from the free left vertices, and then augments along disjoint paths of that length until there are no more. So the
-//! shortest path is longer in each phase. After sqrt V phases each path has more than sqrt V vertices, so that fewer
-//! than sqrt V disjoint paths are left, and at most as many phases.
+//! **Maximum.** The algorithm works in phases. Each phase finds the length of a shortest augmenting
+//! path, by layers from the free left vertices, and then augments along disjoint paths of that
+//! length until no such path is left. So the shortest augmenting path is longer in each phase.
+//! After sqrt V phases each path has more than sqrt V vertices, so fewer than sqrt V disjoint paths
+//! are left, and at most that many phases follow.
 //!
-//! **Covering.** Some vertices must be covered, on either side; the others may be. Mendelsohn and Dulmage: if one
-//! matching covers the left vertices that must be covered, and another covers the right ones, then some matching covers
-//! both. Both are found as maximum matchings, the first in the graph without the optional left vertices, the second
-//! without the optional right ones: if such a matching does not cover all that it should, none does.
+//! **Covering.** On both sides, some vertices must be covered, and the others may be covered.
+//! Mendelsohn and Dulmage: if one matching covers the left vertices that must be covered, and
+//! another covers the right ones, then some matching covers both. Both matchings are found as
+//! maximum matchings, the first in the graph without the optional left vertices, the second in the
+//! graph without the optional right vertices. If one of these matchings does not cover all the
+//! vertices that it should, no matching does.
 //!
-//! They are combined as follows. Start from the first matching, and let `r` be a right vertex that must be covered and
-//! is not. Follow the second matching from `r` to the left, the first one back to the right, and so on, and exchange
-//! one for the other. This is a path, because `r` is an end of its component in the union of the two matchings. Left
-//! vertices that were covered stay covered, because the second matching reaches each one on the path. The path ends
-//! either at a left vertex that the first matching leaves free, and no vertex was uncovered; or at a right vertex that
-//! the second one leaves free. That vertex is uncovered now, but need not be covered, because the second matching
-//! covers all that must be. Components are disjoint, so the paths do not interfere.
+//! The two matchings are combined as follows. Start from the first matching, and let `r` be a right
+//! vertex that must be covered and is not. Follow the second matching from `r` to the left, the
+//! first one back to the right, and so on, and exchange the pairs of the first matching on this
+//! path for those of the second. This is a path, because `r` is an end of its component in the
+//! union of the two matchings. Left vertices that were covered stay covered, because the second
+//! matching reaches each one on the path. If the path ends at a left vertex that the first matching
+//! leaves free, no vertex is uncovered. Otherwise, it ends at a right vertex that the second
+//! matching leaves free. That vertex is uncovered now, but need not be covered, because the second
+//! matching covers all right vertices that must be covered. Components are disjoint, so the paths
+//! do not interfere.
 //!
 //! Each pair of either matching has a vertex that must be covered, and so has each pair of the result.
 //!
@@ -67,8 +73,9 @@ pub(crate) fn maximum<R: AsRef<[u32]>>(left: usize, right: usize, edges_of: &[R]
     phase.matching
 }
 
-/// Returns a matching that covers every vertex that must be covered, or `None` if there is none. `edges` holds the
-/// right neighbors of each left vertex. Pairs have the left vertex first; each has a vertex that must be covered.
+/// Returns a matching that covers every vertex that must be covered, or `None` if no such matching
+/// exists. `edges` holds the right neighbors of each left vertex. Each pair of the matching has its
+/// left vertex first, and at least one of its vertices must be covered.
 pub(crate) fn covering(
     left: usize,
     right: usize,
@@ -76,7 +83,11 @@ pub(crate) fn covering(
     must_left: &[bool],
     must_right: &[bool],
 ) -> Option<Pairs> {
-    assert_eq!((edges.len(), must_left.len(), must_right.len()), (left, left, right), "one entry for each vertex");
+    assert_eq!(
+        (edges.len(), must_left.len(), must_right.len()),
+        (left, left, right),
+        "`edges`, `must_left` and `must_right` have one entry for each vertex"
+    );
     let from_left: Vec<&[u32]> =
         edges.iter().zip(must_left).map(|(edges, must)| if *must { edges.as_slice() } else { &[] }).collect();
     let mut matching = maximum(left, right, &from_left);
@@ -93,7 +104,8 @@ pub(crate) fn covering(
             from_right[other as usize].push(vertex);
         }
     }
-    // The left vertices of `second` are the right vertices here.
+    // In `second`, the two sides are swapped: its left vertices are the right vertices of this
+    // graph.
     let second = maximum(right, left, &from_right);
     if !is_covered(&second.left, must_right) {
         return None;
@@ -131,14 +143,17 @@ struct Phase<'e, R> {
     /// For each left vertex, half its distance from the free left vertices, or [`NONE`] if it is farther away than the
     /// nearest free right vertex.
     layer: Vec<u32>,
-    /// For each left vertex, the first edge that was not tried yet in this phase.
+    /// For each left vertex, the index of the first edge that was not tried yet in this phase.
     next: Vec<usize>,
-    /// Left vertices which, with the edges before `next`, form an alternating path. Kept to reuse its memory.
+    /// The left vertices of the alternating path that is being built. From each of them, the path
+    /// continues along the edge that was tried last, at index `next - 1`. The vector is kept to
+    /// reuse its memory.
     path: Vec<u32>,
 }
 
 impl<R: AsRef<[u32]>> Phase<'_, R> {
-    /// Finds the layers. Returns `false` if no free right vertex can be reached: then the matching is maximum.
+    /// Finds the layers. Returns `false` if no free right vertex can be reached, which means that
+    /// the matching is maximum.
     fn layers(&mut self, free: &[u32]) -> bool {
         self.layer.fill(NONE);
         for &vertex in free {
@@ -164,7 +179,8 @@ impl<R: AsRef<[u32]>> Phase<'_, R> {
             last = following;
         }
         if is_reached {
-            // The vertices of the last layer are beyond the end of the shortest paths.
+            // The vertices of the last layer are farther away than the nearest free right vertex,
+            // so no shortest path contains them.
             for vertex in last {
                 self.layer[vertex as usize] = NONE;
             }
@@ -172,12 +188,13 @@ impl<R: AsRef<[u32]>> Phase<'_, R> {
         is_reached
     }
 
-    /// Augments along a path from this free left vertex through the layers, if there is one that is disjoint from the
-    /// earlier paths of this phase.
+    /// Augments along a path that leads from this free left vertex through the layers and is
+    /// disjoint from the earlier paths of this phase. Returns `false` if no such path exists.
     ///
-    /// Each edge is tried once in a phase: it is used, or leads to a vertex from which nothing can be reached any more.
-    /// A left vertex of an earlier path is not entered again: its new partner was reached from its own layer, and so is
-    /// not adjacent to any vertex of the layer before.
+    /// Each edge is tried at most once in a phase: either the path uses it, or no later path of
+    /// this phase can use it. A left vertex of an earlier path is not entered again: it could be
+    /// entered only through its new partner, which was reached from the layer of this left vertex,
+    /// and so is not adjacent to any vertex of the layer before.
     fn augment(&mut self, start: u32) -> bool {
         self.path.clear();
         self.path.push(start);

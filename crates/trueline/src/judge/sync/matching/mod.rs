@@ -1,12 +1,14 @@
 //! Matchings that cover given vertices.
 //!
-//! A synchronization of two needs two executions that overlap and whose values agree: an edge of a graph. If there is
-//! no state, a history is explained by a set of such pairs, no two of which share an execution, that covers every
-//! execution that returned; executions that never returned may be used or not. [`hopcroft_karp`] finds such a set if
-//! there are two roles (senders and receivers), [`general`] if there is only one (exchangers). If partners are
+//! Two executions can synchronize if they overlap and their values agree: they are joined by an
+//! edge of a graph. A set of such pairs explains the history of a stateless object if no two pairs
+//! share an execution, and the pairs cover every execution that returned. Executions that never
+//! returned may be covered or not. [`hopcroft_karp`] finds such a set if executions have two roles
+//! (senders and receivers), [`general`] if they have only one role (exchangers). If partners are
 //! interchangeable, a greedy scan is enough; these algorithms are for arbitrary relations.
 //!
-//! Both are deterministic. In their results, an execution that never returned is paired only with one that did.
+//! Both algorithms are deterministic. In their results, an execution that never returned is paired
+//! only with one that returned.
 
 pub(crate) mod general;
 pub(crate) mod hopcroft_karp;
@@ -14,7 +16,7 @@ pub(crate) mod hopcroft_karp;
 /// Pairs of vertices; no vertex is in two of them.
 pub(crate) type Pairs = Vec<(u32, u32)>;
 
-/// Stands for the partner of a vertex that has none.
+/// Marks a vertex without a partner.
 pub(crate) const NONE: u32 = u32::MAX;
 
 #[cfg(test)]
@@ -22,7 +24,7 @@ mod tests {
     use super::*;
     use crate::drive::Random;
 
-    /// A graph; if it is bipartite, the first vertices are one side.
+    /// A graph. If it is bipartite, the vertices of one side come first.
     struct Graph {
         edges: Vec<Vec<u32>>,
     }
@@ -88,7 +90,7 @@ mod tests {
             let mut is_covered = vec![false; self.vertices()];
             for &(one, other) in pairs {
                 assert!(self.edges[one as usize].contains(&other), "{one} and {other} are not joined");
-                assert!(must[one as usize] || must[other as usize], "neither {one} nor {other} need be covered");
+                assert!(must[one as usize] || must[other as usize], "neither {one} nor {other} had to be covered");
                 for vertex in [one, other] {
                     assert!(!is_covered[vertex as usize], "{vertex} is used twice");
                     is_covered[vertex as usize] = true;
@@ -110,7 +112,7 @@ mod tests {
             if let Some(pairs) = &pairs {
                 self.verify(pairs, must);
             }
-            assert_eq!(pairs.is_some(), self.general_covering(must).is_some(), "the two disagree");
+            assert_eq!(pairs.is_some(), self.general_covering(must).is_some(), "the algorithms disagree");
             pairs
         }
 
@@ -118,7 +120,7 @@ mod tests {
             let pairs = general::covering(self.vertices(), &self.edges, must);
             if let Some(pairs) = &pairs {
                 self.verify(pairs, must);
-                assert!(pairs.iter().all(|(one, other)| one < other), "the smaller one is first");
+                assert!(pairs.iter().all(|(one, other)| one < other), "the smaller vertex is first");
             }
             pairs
         }
@@ -141,11 +143,11 @@ mod tests {
 
     fn shuffle<T>(random: &mut Random, items: &mut [T]) {
         for last in (1..items.len()).rev() {
-            items.swap(last, random.below(u32::try_from(last).expect("few") + 1) as usize);
+            items.swap(last, random.below(u32::try_from(last).expect("a test has few items") + 1) as usize);
         }
     }
 
-    /// Returns the vertices that must be covered: many, or few.
+    /// Chooses at random which vertices must be covered: sometimes many, sometimes few.
     fn musts(random: &mut Random, vertices: usize) -> Vec<bool> {
         let often = 1 + random.below(8);
         (0..vertices).map(|_| random.chance(often, 8)).collect()
@@ -155,8 +157,8 @@ mod tests {
         must.iter().enumerate().map(|(vertex, must)| usize::from(*must) << vertex).sum()
     }
 
-    /// Compares with brute force for some sets of vertices that must be covered. Returns how many can be covered and
-    /// how many cannot.
+    /// Compares with brute force for some sets of vertices that must be covered. Returns how many of these sets can be
+    /// covered and how many cannot.
     fn compare(
         random: &mut Random,
         seed: u64,
@@ -166,7 +168,7 @@ mod tests {
     ) -> (u32, u32) {
         let brute = graph.brute();
         let largest = (0..brute.len()).filter(|set| brute[*set]).map(usize::count_ones).max();
-        assert_eq!(largest, Some(2 * u32::try_from(maximum).expect("few")), "seed {seed}: the maximum");
+        assert_eq!(largest, Some(2 * u32::try_from(maximum).expect("a small graph")), "seed {seed}: the maximum");
         let (mut yes, mut no) = (0, 0);
         for _ in 0..3 {
             let must = musts(random, graph.vertices());
@@ -190,7 +192,10 @@ mod tests {
             yes += more_yes;
             no += more_no;
         }
-        assert!(5 * yes > no && 5 * no > yes, "{yes} could be covered, {no} not: too few of one");
+        assert!(
+            5 * yes > no && 5 * no > yes,
+            "{yes} sets could be covered and {no} could not: one of these answers is too rare"
+        );
     }
 
     #[test]
@@ -220,7 +225,8 @@ mod tests {
         });
     }
 
-    /// Returns a sparse graph, in which paths are long and blossoms nested. It has few more edges than vertices.
+    /// Returns a sparse graph, in which paths are long and blossoms nested. It has fewer than two
+    /// edges for each vertex.
     fn sparse(random: &mut Random, vertices: u32, may: impl Fn(u32, u32) -> bool) -> Graph {
         let mut graph = Graph::new(vertices);
         for _ in 0..(vertices + random.below(vertices)) {
@@ -232,13 +238,13 @@ mod tests {
         graph
     }
 
-    /// Decides whether there is a covering, by a perfect matching: optional vertices are joined with each other, and
-    /// with a new one if the number of vertices is odd.
+    /// Decides whether there is a covering, by a perfect matching: optional vertices are joined
+    /// with each other, and with a new vertex if the number of vertices is odd.
     fn by_perfect_matching(graph: &Graph, must: &[bool]) -> bool {
         let mut joined = Graph { edges: graph.edges.clone() };
         let mut optional: Vec<u32> = (0u32..).zip(must).filter(|(_, must)| !**must).map(|(vertex, _)| vertex).collect();
         if joined.vertices() % 2 == 1 {
-            optional.push(u32::try_from(joined.vertices()).expect("few"));
+            optional.push(u32::try_from(joined.vertices()).expect("a small graph"));
             joined.edges.push(Vec::new());
         }
         for (index, &one) in optional.iter().enumerate() {

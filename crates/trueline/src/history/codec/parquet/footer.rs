@@ -1,0 +1,149 @@
+//! Checks the end of a file, which describes its columns and groups of rows.
+//!
+//! The crate `parquet` reserves memory for as many groups and columns as a file declares, before it reads the first
+//! one. If there are billions, the process is aborted. So the numbers are compared with the length of the description.
+
+use parquet::file::reader::{ChunkReader as _, Length as _};
+
+use super::super::detect::PARQUET;
+use super::content::Content;
+
+/// Returns false if the description of a file is cut off, or declares more groups or columns than it has bytes.
+pub(super) fn is_plausible(content: &Content) -> bool {
+    let description = || {
+        // The file ends with the length of the description and four letters. The crate reports other ends.
+        let length = content.get_bytes(content.len().checked_sub(8)?, 8).ok()?;
+        let length = u32::from_le_bytes(*length.strip_suffix(PARQUET)?.first_chunk()?);
+        content.get_bytes(content.len().checked_sub(u64::from(length) + 8)?, length as usize).ok()
+    };
+    description().is_none_or(|bytes| Thrift { bytes: &bytes, length: bytes.len() }.skip(STRUCT, 0).is_some())
+}
+
+/// The maximum nesting depth of a description. Those of real files are nested 6 deep.
+const DEEPEST: usize = 32;
+
+// Types of Thrift's compact protocol.
+const BYTE: u8 = 3;
+const SHORT: u8 = 4;
+const INT: u8 = 5;
+const LONG: u8 = 6;
+const DOUBLE: u8 = 7;
+const BINARY: u8 = 8;
+const LIST: u8 = 9;
+const SET: u8 = 10;
+const STRUCT: u8 = 12;
+
+/// The depth of a column's description, which is an item of a list of the file's description, and the number of its
+/// field that counts the columns in a group.
+const COLUMN: usize = 2;
+const CHILDREN: u64 = 5;
+
+/// Data in Thrift's compact protocol. See <https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>.
+struct Thrift<'d> {
+    bytes: &'d [u8],
+    /// The number of bytes of all data.
+    length: usize,
+}
+
+impl Thrift<'_> {
+    /// Reads past a value of this type; `None` if it is not plausible.
+    fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
+        if depth > DEEPEST {
+            return None;
+        }
+        match kind {
+            BYTE => self.pass(1),
+            SHORT..=LONG => self.number().map(drop),
+            DOUBLE => self.pass(8),
+            BINARY => {
+                let length = self.number()?;
+                self.pass(usize::try_from(length).ok()?)
+            }
+            LIST | SET => {
+                let header = self.byte()?;
+                let count = if header >> 4 == 15 { self.number()? } else { u64::from(header >> 4) };
+                // Each item has at least one byte.
+                if usize::try_from(count).ok()? > self.bytes.len() {
+                    return None;
+                }
+                let kind = header & 15;
+                (0..count).try_for_each(|_| if kind < BYTE { self.pass(1) } else { self.skip(kind, depth + 1) })
+            }
+            STRUCT => self.skip_fields(depth),
+            _ => None,
+        }
+    }
+
+    fn skip_fields(&mut self, depth: usize) -> Option<()> {
+        let mut field = 0;
+        loop {
+            let header = self.byte()?;
+            let kind = header & 15;
+            if kind == 0 {
+                return Some(());
+            }
+            field = match header >> 4 {
+                // The number of the field follows, as a signed number.
+                0 => self.number()? >> 1,
+                step => field + u64::from(step),
+            };
+            if (depth, field, kind) == (COLUMN, CHILDREN, INT) {
+                let children = self.number()? >> 1;
+                if usize::try_from(children).ok()? > self.length {
+                    return None;
+                }
+            } else if kind >= BYTE {
+                // The types below are booleans, which have no other bytes.
+                self.skip(kind, depth + 1)?;
+            }
+        }
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        let (byte, rest) = self.bytes.split_first()?;
+        self.bytes = rest;
+        Some(*byte)
+    }
+
+    fn pass(&mut self, count: usize) -> Option<()> {
+        self.bytes = self.bytes.get(count..)?;
+        Some(())
+    }
+
+    /// Reads an integer, whose bytes have seven bits each.
+    fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_compared_with_the_length() {
+        let is_plausible = |description: &[u8]| {
+            let length = u32::try_from(description.len()).expect("short").to_le_bytes();
+            let file = [PARQUET, description, &length, PARQUET].concat();
+            super::is_plausible(&Content::read(&mut &*file).expect("reading from memory does not fail"))
+        };
+        // Field 4 is a list of one empty struct, or of 2^31 - 1.
+        assert!(is_plausible(&[0x49, 0x1c, 0, 0]));
+        assert!(!is_plausible(&[0x49, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0]));
+        // Field 2 is a list of one column, which has no or 2^31 - 1 columns in it.
+        assert!(is_plausible(&[0x29, 0x1c, 0x55, 0, 0, 0]));
+        assert!(!is_plausible(&[0x29, 0x1c, 0x55, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0, 0]));
+        // A description that is cut off, one that is nested too deep, and one with a number that is too long.
+        assert!(!is_plausible(&[0x49, 0x1c, 0]));
+        assert!(!is_plausible(&[0x1c; 100]));
+        assert!(!is_plausible(&[[0x15].as_slice(), &[0xff; 20]].concat()));
+    }
+}
