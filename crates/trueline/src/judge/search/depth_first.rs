@@ -374,10 +374,7 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
                     let mut key = frame.key.clone();
                     let trail = frame.trail as usize;
                     self.cut_trail(trail);
-                    self.meter.push(&mut self.trail, op)?;
-                    self.problem.leave(&mut key.mask, op & !ABSORBED);
-                    key.level += 1;
-                    self.pass_returns(&mut key);
+                    self.pass_settled(&mut key, op)?;
                     return Ok(Some((key, trail, op & !ABSORBED)));
                 }
                 let step = self.automaton.step(frame.key.state, self.problem.class(op), self.meter)?;
@@ -480,10 +477,7 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
     /// outcome of `op` to try, or `None` if all outcomes were tried.
     fn repeat_move(&mut self, key: &mut Key<M>, op: u32, outcome: Option<u32>) -> Result<(), LimitKind> {
         if op & ABSORBED != 0 {
-            self.meter.push(&mut self.trail, op)?;
-            self.problem.leave(&mut key.mask, op & !ABSORBED);
-            key.level += 1;
-            self.pass_returns(key);
+            self.pass_settled(key, op)?;
         } else {
             key.state = match self.automaton.step(key.state, self.problem.class(op), self.meter)? {
                 NextStates::None => unreachable!("the operation was possible when it was first tried"),
@@ -511,6 +505,16 @@ impl<M: Mask> DepthFirst<'_, '_, M> {
         } else {
             self.problem.linearize(&mut key.mask, op, &[]);
         }
+        self.pass_returns(key);
+        Ok(())
+    }
+
+    /// Passes the return of a settled operation. `op` is marked as [`ABSORBED`].
+    #[inline]
+    fn pass_settled(&mut self, key: &mut Key<M>, op: u32) -> Result<(), LimitKind> {
+        self.meter.push(&mut self.trail, op)?;
+        self.problem.leave(&mut key.mask, op & !ABSORBED);
+        key.level += 1;
         self.pass_returns(key);
         Ok(())
     }
