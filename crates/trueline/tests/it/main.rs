@@ -2,8 +2,8 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "tests print what they did")]
 
 mod assertions;
-#[cfg(feature = "derive")]
 mod bounded;
+#[cfg(feature = "derive")]
 mod derive;
 mod families;
 #[cfg(feature = "named")]
