@@ -7,13 +7,13 @@
 //! and all slots are moved to the next table. An empty slot is closed, so that no thread puts a key
 //! into it. A slot whose key was deleted is marked as moved, but not copied. A slot with a value is
 //! owned by the thread that moves it (its status is *updating*) while its key and datum are copied.
-//! Operations that find a moved or closed slot continue in the next table. A thread that inserts a
-//! key into a table with a next table first moves all slots to the next table, so that a key is
-//! never stored in two tables.
+//! Operations that find a moved or closed slot continue in the next table. If a thread is about to
+//! insert a key into a table that already has a next table, it first moves all slots to the next
+//! table and continues there, so a key is never stored in two tables.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::Migrate`] | a stored slot is copied without being owned, then marked as moved: an update in between is lost | `update(k, 1)` and `update(k, 2)` return while another operation inserts a key; then `get(k)` → 1 |
+//! | [`Fault::Migrate`] | a slot with a value is copied without being owned, then marked as moved: an update in between is lost | `update(k, 1)` and `update(k, 2)` return while another operation inserts a key; then `get(k)` → 1 |
 
 use std::sync::OnceLock;
 

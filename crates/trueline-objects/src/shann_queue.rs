@@ -5,11 +5,11 @@
 //! errors in the algorithm by testing. R. Colvin and L. Groves, *Formal verification of an
 //! array-based nonblocking queue* (2005), had found both errors by proof.
 //!
-//! The queue is a ring of slots: words, each with an optional value and a counter of its changes.
-//! *Front* and *rear* count the values that were dequeued and enqueued. To enqueue, read rear and
-//! its slot. If the slot is free, fill it and advance rear. If it is not free, another thread has
-//! filled it but has not advanced rear yet; advance rear for that thread and retry. Dequeue does
-//! the corresponding steps at the front.
+//! The queue is a ring of slots. Each slot is a word that contains an optional value and a counter
+//! of the slot's changes. *Front* counts the values that were dequeued, and *rear* those that were
+//! enqueued. To enqueue, read rear and the slot at this position. If the slot is free, fill it and
+//! advance rear. If it is not free, another thread has filled it but has not advanced rear yet;
+//! advance rear for that thread and retry. Dequeue does the corresponding steps at the front.
 //!
 //! | fault | description | example history |
 //! |---|---|---|

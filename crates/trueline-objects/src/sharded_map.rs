@@ -3,9 +3,9 @@
 //! Lowe, *Testing for linearizability* (2016), section 8.
 //!
 //! Each shard has a lock for writers and a table with open addressing. A slot has a status, a key
-//! and a datum; a special datum means that the key has no value. To put a new key, set the key and
-//! the datum, then the status, which publishes all three. To update or delete a key, set its datum
-//! in a single store. Readers find the slot and read the datum once. A table that is too full is
+//! and a datum; a special datum means that the key has no value. To insert a new key, set the key
+//! and the datum; then set the status, which publishes all three. To update or delete a key, set its
+//! datum in a single store. Readers find the slot and read the datum once. A table that is too full is
 //! copied to a larger one, which is then published; the old table no longer changes. A reader that
 //! still uses the old table began before the publication, so it may return an old value.
 //!

@@ -1,13 +1,13 @@
 //! A lock-free hash set in a single list.
 //!
 //! O. Shalev and N. Shavit, *Split-ordered lists: lock-free extensible hash tables* (2003); Herlihy
-//! and Shavit, *The Art of Multiprocessor Programming*, section 13.3. This set replaces the
-//! `concurrent_unordered_set` of Intel's Threading Building Blocks, which is `TBB` in Horn and
-//! Kroening, *Faster linearizability checking via P-compositionality* (2015), table 1. The paper
-//! tests insert, contains and empty; there is no concurrent remove.
+//! and Shavit, *The Art of Multiprocessor Programming*, section 13.3. Here, this set stands in for
+//! the `concurrent_unordered_set` of Intel's Threading Building Blocks, called `TBB` in Horn and
+//! Kroening, *Faster linearizability checking via P-compositionality* (2015), table 1. Horn and
+//! Kroening test insert, contains and empty; there is no concurrent remove.
 //!
 //! All items are in one [`LockFreeList`], sorted by the reversed bits of their hashes. A bucket is
-//! a node in the list from which searches start. Buckets are created on demand. When the number of
+//! a node of this list at which searches start. Buckets are created on demand. When the number of
 //! buckets doubles, each bucket splits into two, and no item is moved.
 //!
 //! | version | difference | example history |

@@ -6,11 +6,11 @@
 //!
 //! The stack is a linked list. To push, link a new node to the top one and swing the top to the new
 //! node; to pop, swing the top to the node below. The top carries a tag that grows with each
-//! change, so that nodes can be reused.
+//! change, so nodes can be reused safely.
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::Aba`] | the tag does not grow: a pop that was interrupted swings the top to a node that has been popped in between | `push(1)`, `push(2)`; a pop of 2 overlaps `pop` → 2, `pop` → 1, `push(3)`; then `pop` → 1 again |
+//! | [`Fault::Aba`] | the tag does not grow: a pop that was interrupted swings the top to a node that has been popped in the meantime | `push(1)`, `push(2)`; a pop of 2 overlaps `pop` → 2, `pop` → 1, `push(3)`; then `pop` → 1 again |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU32, AtomicU64};
@@ -91,8 +91,8 @@ impl TreiberStack {
         }
     }
 
-    /// Returns the link that replaces the link `old`. It leads to `node`, and its tag is the one
-    /// after the tag of `old`.
+    /// Returns the link that replaces the link `old`. The new link leads to `node`. Its tag is the
+    /// tag of `old` plus 1, or always 0 with [`Fault::Aba`].
     fn after(&self, old: Tagged, node: u32) -> Tagged {
         let tag = if self.fault == Some(Fault::Aba) { 0 } else { old.tag.wrapping_add(1) };
         Tagged { node, tag }

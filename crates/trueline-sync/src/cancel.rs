@@ -146,10 +146,11 @@ impl fmt::Debug for Cancellation {
 /// thread that waits for a mutex has failed to lock it between the first and the second
 /// observation, and again between the second and the third:
 /// - Between the first and the second observation, no thread has locked the mutex that it waits
-///   for, because each of these threads tried to lock its mutex again later. So all threads only
-///   waited: no thread has released a mutex or notified another thread.
-/// - During this time, each of these mutexes was held. Its holder is one of these threads, which
-///   does not release the mutex while it waits, or is a thread that has ended.
+///   for, because each of these threads was still trying to lock its mutex after the second
+///   observation. So all threads only waited: no thread has released a mutex or notified another
+///   thread.
+/// - During this time, each of these mutexes was held. Its holder is either one of the waiting
+///   threads, and does not release the mutex while it waits, or a thread that has ended.
 ///
 /// So no wait ends, unless a thread outside of the cancellation ends it.
 #[derive(Debug, Default)]
@@ -160,8 +161,8 @@ pub struct DeadlockWatch {
 
 impl DeadlockWatch {
     /// Observes the threads once more, and returns whether they are deadlocked. `busy` is the
-    /// number of threads that have not ended and do not wait at a barrier that all threads must
-    /// reach. The caller counts them before this call.
+    /// number of threads, not counting those that have ended or are waiting at a barrier that all
+    /// threads must reach. The caller counts the threads before this call.
     pub fn look(&mut self, cancellation: &Cancellation, busy: usize) -> bool {
         let now = cancellation.waiting();
         if busy == 0 || now.len() < busy {
@@ -184,7 +185,7 @@ struct Waiting {
     thread: usize,
     /// The number of the wait; see [`Sleeper::sleeps`].
     sleep: u64,
-    /// Whether the observed thread waits for a mutex.
+    /// Whether the observed thread is waiting for a mutex.
     is_locking: bool,
     /// The number of failed attempts to lock a mutex. `tries_before` is loaded before the other
     /// fields are observed, and `tries_after` after them.
@@ -244,8 +245,8 @@ impl std::error::Error for Cancelled {}
 /// # Errors
 /// Returns an error if the operation was canceled.
 pub fn catch_cancelled<R>(operation: impl FnOnce() -> R) -> Result<R, Cancelled> {
-    // A cancellation can leave only the object in an inconsistent state, and the object must no
-    // longer be used: see `Cancellation`.
+    // Unwind safe: only the object may be left in an inconsistent state, and the object must no
+    // longer be used (see `Cancellation`).
     catch_unwind(AssertUnwindSafe(operation)).map_err(|payload: Box<dyn Any + Send>| {
         payload.downcast::<Cancelled>().map_or_else(|panic| resume_unwind(panic), |cancelled| *cancelled)
     })
@@ -291,7 +292,7 @@ pub(crate) struct Sleeper {
     /// This number is odd while the thread waits for a mutex, or waits for a notification without a
     /// time limit; otherwise, it is even. Each wait has its own number.
     sleeps: AtomicU64,
-    /// Whether the thread waits for a mutex.
+    /// Whether the thread is waiting for a mutex.
     is_locking: AtomicBool,
     /// The number of failed attempts to lock a mutex that the thread waited for.
     tries: AtomicU64,
@@ -370,8 +371,8 @@ pub(crate) fn sleeper() -> Arc<Sleeper> {
     SLEEPER.with(Arc::clone)
 }
 
-/// Locks `mutex`, even if it is poisoned. No thread panics while it holds such a mutex, but a thread
-/// that was ended by force might have poisoned the mutex.
+/// Locks `mutex`, even if it is poisoned. No thread panics while it holds a mutex that this function
+/// has locked, but a thread that was ended by force might have poisoned the mutex.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

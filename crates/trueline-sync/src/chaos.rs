@@ -10,7 +10,7 @@ use crate::world::{Access, World, relax};
 ///
 /// A race that requires a thread to stop in a window of a few instructions takes minutes to occur on an idle machine,
 /// and milliseconds in this world. The operating system still schedules the threads: the seed determines where a thread
-/// yields, and what it chooses, but not which thread runs next.
+/// yields, and its random choices, but not which thread runs next.
 ///
 /// ```
 /// use std::rc::Rc;
@@ -32,9 +32,9 @@ use crate::world::{Access, World, relax};
 pub struct Chaos {
     one_in: usize,
     choices: Choices,
-    /// Whether the last wait ended early. If it did, the next wait does not end early: a thread that checks its
-    /// condition and waits again really sleeps. Otherwise, repeated early wake-ups would hide that no other thread
-    /// notifies this thread.
+    /// Whether the last wait ended early. If it did, the next wait does not end early, so a thread that checks its
+    /// condition and waits again really sleeps. Without this rule, repeated early wake-ups would hide that no other
+    /// thread notifies this thread.
     woke_early: Cell<bool>,
 }
 

@@ -1,5 +1,5 @@
-//! Futex calls on Linux by code that is not instrumented: the locks of `std` itself, and of crates that call the
-//! kernel.
+//! Handles the futex calls of code that is not instrumented, on Linux: the locks of `std` itself, and those of crates
+//! that call the kernel directly.
 //!
 //! Such code waits by the system call `futex`, through the function `syscall` of the C library. In a program that
 //! `cargo trueline` builds, the function [`syscall`] of this module replaces the function of the C library. In a world
@@ -35,10 +35,10 @@ unsafe extern "C" {
 /// Replaces the function of the C library that calls the kernel.
 ///
 /// # Safety
-/// The caller must meet the conditions of the system call.
+/// The caller must uphold the requirements of the system call.
 // SAFETY: this function has the name and the effect of the function in the C library. The C library declares its
-// function with a variable number of arguments, but takes these arguments as this function does: in registers, and the
-// last one on the stack.
+// function with a variable number of arguments. But both functions take their arguments from the same places: from
+// registers and, on x86-64, the last argument from the stack.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn syscall(
     number: c_long,
@@ -55,13 +55,13 @@ pub unsafe extern "C" fn syscall(
                 Ok(woken) if woken > 0 || second & OPERATION == WAIT || second & OPERATION == WAIT_BITSET => {
                     return woken;
                 }
-                // Calls the kernel, too, because an operating-system thread may wait for this word.
+                // Calls the kernel, too, because an operating-system thread may be waiting on this word.
                 Ok(_) => {}
                 Err(error) => return fail(error),
             }
         }
     }
-    // SAFETY: the caller meets the conditions of the system call.
+    // SAFETY: the caller upholds the requirements of the system call.
     let result = unsafe { kernel(number, [first, second, third, fourth, fifth, sixth]) };
     if (-4095..0).contains(&result) { fail(c_int::try_from(-result).unwrap_or(EAGAIN)) } else { result }
 }
@@ -109,7 +109,7 @@ fn in_world(word: c_long, operation: c_long, value: c_long, timeout: c_long) -> 
     }
 }
 
-/// Returns whether the word at `address`, at which a task waits, no longer has the value
+/// Returns whether the word at `address`, on which a task is waiting, no longer has the value
 /// `expected`. An operating-system thread may have changed the word.
 fn has_changed(address: usize, expected: u32) -> bool {
     let pointer = std::ptr::with_exposed_provenance::<AtomicU32>(address);
@@ -131,12 +131,12 @@ fn wake(blocking: &dyn Blocking, place: Place, most: c_long) -> c_long {
 /// Calls the kernel.
 ///
 /// # Safety
-/// The caller must meet the conditions of the system call.
+/// The caller must uphold the requirements of the system call.
 #[cfg(target_arch = "x86_64")]
 unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
     let [first, second, third, fourth, fifth, sixth] = arguments;
     let result;
-    // SAFETY: this is the calling convention of the kernel: arguments are in these registers, and two others are
+    // SAFETY: this is the calling convention of the kernel: arguments are in these registers, and `rcx` and `r11` are
     // overwritten.
     unsafe {
         std::arch::asm!(
@@ -159,7 +159,7 @@ unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
 /// Calls the kernel.
 ///
 /// # Safety
-/// The caller must meet the conditions of the system call.
+/// The caller must uphold the requirements of the system call.
 #[cfg(target_arch = "aarch64")]
 unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
     let [first, second, third, fourth, fifth, sixth] = arguments;

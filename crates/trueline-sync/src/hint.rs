@@ -1,6 +1,6 @@
 //! A replacement for `std::hint::spin_loop`.
 
-/// Signals that this thread waits in a loop. Replaces `std::hint::spin_loop`, and is a schedule
+/// Signals that this thread is waiting in a loop. Replaces `std::hint::spin_loop`, and is a schedule
 /// point.
 ///
 /// ```

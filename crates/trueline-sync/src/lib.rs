@@ -1,6 +1,6 @@
 //! Atomics, locks and threads with the signatures of `std`, for programs whose schedule is controlled.
 //!
-//! Each type wraps the type of `std` with the same name, and has a *schedule point* before each access. A schedule
+//! Each type wraps the `std` type with the same name, and has a *schedule point* before each access. A schedule
 //! point calls the [`World`](primitives::World) of the current thread. Without a world, a schedule point is a load and
 //! a branch that is never taken. A world that explores schedules decides at each schedule point which thread runs next.
 //!

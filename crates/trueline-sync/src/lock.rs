@@ -124,7 +124,8 @@ pub(crate) struct Release(Place);
 impl Drop for Release {
     #[inline]
     fn drop(&mut self) {
-        // Wakes all threads, because any of them may take the lock next, and so may a thread that does not wait yet.
+        // Wakes all waiting threads, because any of them may take the lock next. A thread that is not waiting yet may
+        // take it, too.
         world::wake(self.0, Wake::All);
     }
 }

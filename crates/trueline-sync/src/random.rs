@@ -1,4 +1,4 @@
-//! Random choices that a seed determines.
+//! Random choices that are determined by a seed.
 
 use std::cell::Cell;
 

@@ -69,7 +69,7 @@ impl fmt::Debug for Statics {
 }
 
 /// Returns the memory of `static` variables, according to `/proc/self/maps`: the writable mappings of files, and the
-/// anonymous memory directly after each of them, which is initially zero.
+/// anonymous memory directly after each of them, which contains the variables that are initially zero.
 fn segments(maps: &str) -> Vec<Range<usize>> {
     let mut segments: Vec<Range<usize>> = Vec::new();
     for line in maps.lines() {

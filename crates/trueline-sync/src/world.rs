@@ -88,7 +88,7 @@ pub trait World {
 
     /// Returns the scheduler that blocks and wakes threads, if this world has one.
     ///
-    /// If it returns `None`, mutexes and condition variables block operating-system threads.
+    /// If this method returns `None`, mutexes and condition variables block operating-system threads.
     fn blocking(&self) -> Option<&dyn Blocking> {
         None
     }
@@ -121,13 +121,13 @@ pub trait Blocking {
     /// Worlds do not measure time, so a time limit may expire at any point of a schedule. By
     /// default, this method does not block the thread, and reports that the limit has expired. The
     /// schedule determines when the thread runs again, so other threads may have done anything in
-    /// the meantime. With this default, a missing notification never leaves the thread stuck. Two
-    /// conditions ensure that every outcome remains possible. First, threads check their condition
-    /// before they check the time, as
+    /// the meantime. With this default, a missing notification never leaves the thread stuck. Every
+    /// outcome remains possible under two conditions. First, threads check their condition before
+    /// they check the time, as
     /// [`Condvar::wait_timeout_while`](crate::primitives::Condvar::wait_timeout_while) does.
-    /// Second, notifications go to all waiting threads: a notification of a single thread never
-    /// reaches this thread, because it is not blocked. An implementation that overrides this method
-    /// must not let the thread sleep forever.
+    /// Second, threads notify all waiting threads: a notification of a single thread never wakes a
+    /// thread in this method, because such a thread is not blocked. An implementation that overrides
+    /// this method must not let the thread sleep forever.
     fn block_for_a_while(&self, place: Place) -> bool {
         let _ = place;
         true
@@ -346,8 +346,8 @@ pub(crate) fn current() -> Option<Rc<dyn World>> {
     if !IN_WORLD.get() {
         return None;
     }
-    // The world is cloned, not borrowed. While the world handles a call, other threads of this
-    // world may run and may leave it.
+    // The world is cloned, not borrowed, because other threads of this world may run, and may leave
+    // the world, while the world handles a call.
     WORLD.try_with(|world| world.borrow().clone()).ok().flatten()
 }
 
@@ -595,8 +595,8 @@ pub(crate) fn blocks() -> bool {
     IN_WORLD.get() && current().is_some_and(|world| world.blocking().is_some())
 }
 
-/// If this thread is in a world, reports to the world that the thread waits in a loop for other
-/// threads. Returns whether the thread is in a world.
+/// If this thread is in a world, reports to the world that the thread is waiting in a loop for
+/// other threads. Returns whether the thread is in a world.
 #[inline]
 pub(crate) fn spin_in_world() -> bool {
     IN_WORLD.get() && spin_cold()
@@ -650,8 +650,8 @@ pub fn choose(bound: usize) -> usize {
 /// Signals that this thread cannot proceed until another thread has done something. Call it in the body of a loop that
 /// waits.
 ///
-/// Most calls are a hint to the processor; one in 32 yields to the operating system, so that the other thread runs even
-/// if there are few cores. If the thread is [canceled](crate::primitives::Cancellation), it ends here.
+/// Most calls are a hint to the processor; one in 32 yields to the operating system, so that another thread can run
+/// even if there are few cores. If the thread is [canceled](crate::primitives::Cancellation), it ends here.
 ///
 /// ```
 /// use trueline_sync::primitives::{AtomicBool, Ordering, spin_hint};

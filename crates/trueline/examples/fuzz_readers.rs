@@ -1,7 +1,7 @@
 //! Feeds mutated files to a reader for some seconds: `fuzz_readers <reader> <seconds> [seed] [files or directories..]`.
 //!
-//! The reader is not instrumented. Instead, an input is kept for further mutation if its error
-//! contains words that no error had before, or if it is a history of a new size. A panic, a
+//! The reader is not instrumented. Instead, an input is kept for further mutation if the first words
+//! of the reader's error message are new, or if the input is a history of a new size. A panic, a
 //! response after more than a second, or an error that violates the rules for errors is a finding:
 //! the input is written to the directory for temporary files, and the exit code is 1.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program prints its results")]
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     fuzz(name, format, Duration::from_secs(seconds), seed, pool, &words)
 }
 
-/// Cuts a file, or all files of a directory, into pieces, and adds them to the pool.
+/// Adds the first four pieces of a file, or of each file in a directory, to the pool.
 fn add_files(path: &Path, pool: &mut Vec<Vec<u8>>) {
     if let Ok(entries) = fs::read_dir(path) {
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -71,8 +71,8 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
     let mut slowest = Duration::ZERO;
     let started = Instant::now();
     while started.elapsed() < time && findings < 20 {
-        // Half of the inputs are mutated from seeds only, because inputs that were added to the
-        // pool already contain errors, and each further mutation adds more.
+        // For half of the inputs, mutates one of the original inputs. Most inputs that were added to
+        // the pool later already contain errors, and each further mutation adds more.
         let from = if dice.below(2) == 0 { seeds } else { pool.len() };
         let mut bytes = pool[dice.below(from)].clone();
         let other = dice.below(pool.len());
@@ -119,7 +119,7 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
     ExitCode::from(u8::from(findings > 0))
 }
 
-/// Returns the first eight plain words of a message that are not quoted from the file.
+/// Returns the first eight lowercase words of a message, without the parts that are quoted from the file.
 fn kind_of(message: &str) -> String {
     let ours: String = message.split(['`', '"']).step_by(2).collect();
     let is_word = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b',' | b';'));

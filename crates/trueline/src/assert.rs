@@ -3,7 +3,8 @@
 //! [`assert_linearizable!`](crate::assert_linearizable) and
 //! [`assert_not_linearizable!`](crate::assert_not_linearizable) judge a history and panic with the report that the
 //! command line prints. If no verdict is reached within the limits, both assertions fail. If the environment variable
-//! `TRUELINE_PAGES` names a folder, a failing assertion also writes an HTML page with its timeline to that folder.
+//! `TRUELINE_PAGES` names a folder, a failing assertion also writes an HTML page with the timeline of the history
+//! to that folder.
 
 use std::fmt::Write;
 use std::panic::Location;
@@ -28,8 +29,8 @@ const TIME_FOR_CORE: Duration = Duration::from_secs(3);
 /// An optional third argument is the [`Config`](crate::judge::Config) to judge with. Returns the
 /// [`Judgment`](crate::verdict::Judgment).
 ///
-/// If the environment variable `TRUELINE_PAGES` names a folder, a failing assertion also writes an HTML page with its
-/// timeline to that folder.
+/// If the environment variable `TRUELINE_PAGES` names a folder, a failing assertion also writes an HTML page with the
+/// timeline of the history to that folder.
 ///
 /// ```
 /// use trueline::history::History;

@@ -1,14 +1,14 @@
 //! The primitives that concurrent objects must use to be tested: atomics, mutexes, condition variables, waiting and
 //! random choices.
 //!
-//! Each primitive wraps the corresponding primitive of `std`, and has a *schedule point* before
-//! each access. A schedule point calls the **world** of its thread: the scheduler that controls the
+//! Each primitive wraps the corresponding `std` primitive, and has a *schedule point* before each
+//! access. A schedule point calls the **world** of its thread: the scheduler that controls the
 //! thread, if there is one. So the same compiled object can be used in all of these ways:
 //!
 //! - Without a world, as objects are normally used, a schedule point costs two loads, and branches
 //!   that are never taken.
-//! - In [`Chaos`], threads yield at some schedule points, and sometimes wake spuriously from a
-//!   wait. So threads interleave as on a busy machine, even if the machine is idle.
+//! - In the world [`Chaos`], threads yield at some schedule points, and sometimes wake spuriously
+//!   from a wait. So threads interleave as on a busy machine, even if the machine is idle.
 //! - Another [`World`] may stop each thread at its schedule points, and run the threads one at a time, in any order.
 //!
 //! An object must wait with [`spin_hint`], [`Mutex::lock`] or [`Condvar::wait`], and make random choices with
@@ -40,7 +40,7 @@ pub use trueline_sync::primitives::{
     AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Cancellation, Cancelled, Chaos, Condvar, Entered, Mutex, MutexGuard,
     Ordering, World, catch_cancelled, choose, enter, point, spin_hint,
 };
-// The interface between a world and the primitives, which only trueline's scheduler needs.
+// The interface between a world and the primitives. Only trueline's scheduler needs this interface.
 #[doc(hidden)]
 pub use trueline_sync::primitives::{Access, AccessKind, Blocking, Cancellable, Place, Seen, Wake};
 

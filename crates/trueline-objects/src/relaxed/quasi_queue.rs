@@ -10,9 +10,9 @@
 //! next one: values are out of order by at most *K* steps.
 //!
 //! The queue is empty if all values in the first segment are removed, and the segment has free
-//! cells or no next segment. Because the cells are read one after the other, the free cells are
-//! counted again: if their number has not changed, no cell was filled in between, and the queue was
-//! empty at some time.
+//! cells or no next segment. Because the cells are read one after the other, a dequeue that finds
+//! free cells, but no value to remove, counts the free cells again: if their number has not changed,
+//! no cell was filled in between, and the queue was empty at some time.
 //!
 //! | fault | description | example history, for *K* = 2 |
 //! |---|---|---|

@@ -5,9 +5,9 @@
 //! paper does not describe the algorithm.
 //!
 //! This object is Treiber's stack, except that a node is taken by setting a mark in the node. Any
-//! thread unlinks a taken node once it is on top. Thus a pop could take any node. The correct
-//! version takes the node that it has read as the top: values pushed in the meantime count as
-//! pushed after this pop, and no value below can be popped before the mark is set.
+//! thread unlinks a taken node once it is on top. Thus a pop could take any node, not only the one
+//! on top. The correct version takes the node that it has read as the top: values pushed in the
+//! meantime count as pushed after this pop, and no value below can be popped before the mark is set.
 //!
 //! | fault | description | example history, for *K* = 2 |
 //! |---|---|---|

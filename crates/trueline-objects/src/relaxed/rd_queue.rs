@@ -5,12 +5,12 @@
 //!
 //! This is Michael and Scott's queue, except that a node is removed by setting a mark in the node. Any thread unlinks a
 //! removed node once it is the first. To dequeue, take any of the first *K* + 1 nodes, the *window*. Removed nodes in
-//! the window count: the window stays where it is until its first node is removed, so that no value is overtaken more
+//! the window count: the window stays where it is until its first node is removed, so no value is overtaken more
 //! than *K* times. A thread that has chosen removed nodes a few times takes the first node that is not removed.
 //!
 //! | fault | description | example history, for *K* = 1 |
 //! |---|---|---|
-//! | [`Fault::SlidingWindow`] | removed nodes do not count, so that the first value may stay forever; Round-Up, section II | `enqueue` of 1, 2 and 3; then `dequeue` → 2, → 3 |
+//! | [`Fault::SlidingWindow`] | removed nodes do not count, so the first value may stay forever; Round-Up, section II | `enqueue` of 1, 2 and 3; then `dequeue` → 2, → 3 |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicBool, AtomicU32, AtomicU64, choose};

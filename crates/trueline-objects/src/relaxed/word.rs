@@ -3,7 +3,7 @@
 /// Returns the word of a value.
 ///
 /// # Panics
-/// Panics if the value is `u64::MAX`, which does not fit.
+/// Panics if the value is `u64::MAX`, which does not fit into a word.
 #[track_caller]
 pub(super) fn of(value: u64) -> u64 {
     value.checked_add(1).expect("the value must be below `u64::MAX`")

@@ -19,7 +19,7 @@ use super::semaphore::Semaphore;
 /// A fault of the object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Thread A reads the names of its partners when the next three threads may already have
+    /// Thread A reads the names of its partners too late: the next three threads may already have
     /// overwritten them.
     LateRead,
     /// One in fifty signals is lost, at random.

@@ -15,7 +15,7 @@
 //! | [`Fault::NotifyOne`] | the last thread wakes only one other thread | all threads arrive; only two calls return |
 //!
 //! [`TreeBarrier`] and [`CombiningBarrier`] are trees of [signals](super::signal): a thread waits for both its
-//! children, signals to its parent and waits for it, and then lets its children continue.
+//! children, signals to its parent, waits until the parent lets it continue, and then lets its children continue.
 
 use trueline::primitives::AtomicU64;
 use trueline::primitives::Ordering::SeqCst;
@@ -168,11 +168,11 @@ impl TreeBarrier {
     }
 }
 
-/// A [tree barrier](TreeBarrier) that combines a value of each thread, and returns the result to all threads.
+/// A [tree barrier](TreeBarrier) that combines one value from each thread, and returns the result to all threads.
 ///
 /// Values are combined in the order of the tree: the thread's own value, then those of its first
 /// child's subtree, then those of its second child's subtree. This order differs from the order of
-/// the thread numbers. The difference matters if the function is not commutative.
+/// the thread numbers. The difference matters if the combining function is not commutative.
 ///
 /// ```
 /// use trueline_objects::sync::barrier::CombiningBarrier;
@@ -198,7 +198,7 @@ struct Link {
 }
 
 impl CombiningBarrier {
-    /// Creates a barrier for this many threads. The function must be associative.
+    /// Creates a barrier for this many threads. The function `combine` must be associative.
     pub fn new(threads: usize, combine: fn(u64, u64) -> u64) -> Self {
         Self { links: (0..threads).map(|_| Link::default()).collect(), combine }
     }

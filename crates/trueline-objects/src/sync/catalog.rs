@@ -585,7 +585,7 @@ fn closeable_channel(settings: &Settings, make: impl Fn() -> CloseableChannel + 
 }
 
 /// The test of terminating queues. Half of the threads only dequeue; the others dequeue or enqueue. A thread ends when
-/// a dequeue reports that all threads wait.
+/// a dequeue reports that all threads are waiting.
 fn terminating_queue(settings: &Settings, make: impl Fn(usize) -> TerminatingQueue + Send + Sync + 'static) -> Plan {
     let workers = settings.parties(THREADS);
     let values = settings.values.unwrap_or(20).max(1);

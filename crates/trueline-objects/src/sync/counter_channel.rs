@@ -18,9 +18,9 @@ use super::monitor::Monitor;
 /// A fault of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// The sender reads the count when later synchronizations may already have been counted.
+    /// The sender reads the count too late: later synchronizations may already have been counted.
     LateNumber,
-    /// The sender takes a number before it has the slot.
+    /// The sender takes a number before it waits for the slot.
     EarlyNumber,
     /// The slot becomes free before its sender has returned.
     TwoStates,

@@ -19,7 +19,7 @@ pub enum Fault {
     NoThirdStage,
 }
 
-/// The threads of an exchange that have arrived.
+/// Which threads of an exchange have arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) enum Stage {
     #[default]

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | [`Fault::NoFilter`] | the filter of the receiver is ignored | `send(3)` and `receive(even)` → 3 |
 //! | [`Fault::OneSlot`] | all senders share the slot of a [synchronous channel](super::channel): a sender whose value is not accepted blocks the others | `send(1)`, `send(2)`, `receive(even)`; none returns |
-//! | [`Fault::TwoStates`] | like `OneSlot`; in addition, the receiver frees the slot, so that another sender may fill it before the first one has returned | as for `OneSlot`; or `send(1)` and `receive(odd)` → 1 synchronize, `send(2)` arrives, and `send(1)` does not return |
+//! | [`Fault::TwoStates`] | like `OneSlot`; in addition, the receiver frees the slot, so another sender may fill it before the first sender has returned | as for `OneSlot`; or `send(1)` and `receive(odd)` → 1 synchronize, `send(2)` arrives, and `send(1)` does not return |
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -8,8 +8,8 @@
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::TwoSlots`] | each thread stores its name in one slot and takes the name in the other one, regardless of which thread stored it | man 1 arrives and waits; woman 1 → man 1; man 2 → woman 1; woman 2 → man 2; man 1 → woman 2 |
-//! | [`Fault::Crosswise`] | the fault of `TwoSlots` with semaphores: a man lets in the next woman, and a woman the next man, who may take the signal that the first man is waiting for | as for `TwoSlots` |
+//! | [`Fault::TwoSlots`] | each thread stores its name in its own slot and takes the name from the other slot, regardless of which thread stored it | man 1 arrives and waits; woman 1 → man 1; man 2 → woman 1; woman 2 → man 2; man 1 → woman 2 |
+//! | [`Fault::Crosswise`] | the fault of `TwoSlots` with semaphores: a man lets in the next woman, and a woman lets in the next man; that man may take the signal that the first man is waiting for | as for `TwoSlots` |
 //! | [`Fault::NotifyOne`] | wakes only one waiting thread, which may be waiting for something else | a man and a woman do not return |
 
 use trueline::primitives::AtomicU64;
@@ -21,10 +21,10 @@ use super::semaphore::Semaphore;
 /// A fault of the object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Uses two slots, so that a thread may take the name that was left for an earlier thread.
+    /// Uses two slots, so a thread may take the name that was left for an earlier thread.
     TwoSlots,
-    /// Uses two semaphores: women raise one to let a man enter, and men raise the other to let a
-    /// woman enter.
+    /// Men and women let each other in: a woman raises a semaphore to let the next man enter, and a
+    /// man raises another semaphore to let the next woman enter.
     Crosswise,
     /// A thread wakes one waiting thread instead of all.
     NotifyOne,
@@ -57,7 +57,7 @@ struct Side {
     /// A semaphore that is raised to let a thread of this side enter.
     entry: Semaphore,
     name: AtomicU64,
-    /// A semaphore that is raised when the name is stored.
+    /// A semaphore that is raised when a thread of this side has stored its name.
     named: Semaphore,
 }
 

@@ -2,13 +2,13 @@
 //!
 //! These are the objects of J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, figure 10 and
 //! section 10, in correct and faulty versions. Their calls do not take effect one at a time: several calls take effect
-//! together, and a call waits until it has partners to synchronize with. Thus some faults show as a history that is not
-//! allowed, and others only as calls that do not return although they should.
+//! together, and a call waits until it has partners to synchronize with. Thus some faults show up as a history that is
+//! not allowed, and others only as calls that do not return although they should.
 //!
 //! Most objects are monitors: a state protected by a lock, and one condition variable on which all
 //! threads wait, in loops. Some objects use [semaphores](semaphore::Semaphore) instead, which one
 //! thread lowers and another one raises. Some of the paper's faulty versions have data races. Here,
-//! as everywhere in this crate, the variables of these races are atomics.
+//! as everywhere in this crate, the variables involved in these races are atomics.
 //!
 //! | name | made by | paper | fault | specification | expected |
 //! |---|---|---|---|---|---|

@@ -11,8 +11,8 @@
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::LateRead`] | a thread that is woken reads the number of its partner when other threads may already have overwritten it | `sync(0)` waits; `sync(1)` → 0; `sync(3)` waits; `sync(2)` → 3; `sync(0)` → 2 |
-//! | [`Fault::EarlyLook`] | a thread that finds no partner lets others search before it announces that it waits | `sync(0)` and `sync(1)` do not return |
+//! | [`Fault::LateRead`] | a thread that is woken reads the number of its partner too late: other threads may already have overwritten it | `sync(0)` waits; `sync(1)` → 0; `sync(3)` waits; `sync(2)` → 3; `sync(0)` → 2 |
+//! | [`Fault::EarlyLook`] | a thread that finds no partner lets others search before it announces that it is waiting | `sync(0)` and `sync(1)` do not return |
 
 use super::pairs::Pairs;
 

@@ -14,7 +14,7 @@ pub enum Fault {
     /// number of its partner.
     LateRead,
     /// A thread that finds no partner allows other threads to search before it announces that it
-    /// waits.
+    /// is waiting.
     EarlyLook,
 }
 
@@ -65,8 +65,8 @@ impl Pairs {
             self.baton.up();
             self.baton.down();
             // With this fault, other threads may have changed the state since the search. A thread
-            // that found a candidate checks that the candidate still waits. A thread that found no
-            // candidate does not search again, although there may be one now.
+            // that found a candidate checks that the candidate is still waiting. A thread that found
+            // no candidate does not search again, although a candidate may be waiting by now.
             if candidate.is_none_or(|other| self.waits(other)) {
                 break candidate;
             }

@@ -2,12 +2,13 @@
 //!
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 10 and figure 16. The child calls
 //! `signal_up_and_wait`; the parent calls `wait_for_signal_up` and `signal_down` alternately. The child's call
-//! synchronizes with both calls of the parent: it begins before the first of them returns, and returns after the second
-//! has begun. Thus it takes part in two steps, which [interval linearizability](trueline::spec::interval::Signal) can
-//! specify and synchronization linearization cannot.
+//! synchronizes with both calls of the parent: it begins before `wait_for_signal_up` returns, and returns after
+//! `signal_down` has begun. Thus the child's call takes part in two steps.
+//! [Interval linearizability](trueline::spec::interval::Signal) can specify such a call; synchronization linearization
+//! cannot.
 //!
 //! [Tree barriers](super::barrier::TreeBarrier) are built from signals. The parent must not call `signal_down` before
-//! it has seen the signal up.
+//! it has seen that the signal is up.
 //!
 //! | fault | description | example history |
 //! |---|---|---|

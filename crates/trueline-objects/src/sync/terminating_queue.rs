@@ -1,7 +1,7 @@
 //! Queues that detect termination.
 //!
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. A
-//! thread that dequeues from an empty queue waits; when all workers wait, no worker can enqueue a
+//! thread that dequeues from an empty queue waits; when all workers are waiting, no worker can enqueue a
 //! value any more, and all of them return `None` together.
 //!
 //! [`TerminatingQueues`] has a queue for each worker, so that workers rarely contend; a dequeue removes the front of
@@ -69,7 +69,7 @@ impl TerminatingQueue {
     }
 
     /// Removes and returns the value at the front; waits for a value if the queue is empty. Returns `None` when all
-    /// workers wait; after that, a dequeue from an empty queue returns `None` without waiting.
+    /// workers are waiting; after that, a dequeue from an empty queue returns `None` without waiting.
     pub fn dequeue(&self) -> Option<u64> {
         let mut state = self.monitor.enter();
         if state.done || self.fault == Some(Fault::ReturnsAtOnce) {
@@ -82,8 +82,9 @@ impl TerminatingQueue {
                 return None;
             }
             state.waiting += 1;
-            // A thread that was notified but has not run yet still counts as waiting, because it
-            // will find no value and wait again.
+            // A thread that was notified but has not run yet still counts as waiting. This is
+            // correct: the count is used only if the queue is empty; in that case, this thread would
+            // find no value and wait again.
             state = self.monitor.wait_until(state, |state| state.done || !state.values.is_empty());
             state.waiting -= 1;
         }
@@ -134,9 +135,9 @@ impl TerminatingQueues {
         self.monitor.notify_all();
     }
 
-    /// Removes and returns the value at the front of this worker's queue or, if that is empty, of another queue; waits
-    /// for a value if all queues are empty. Returns `None` when all workers wait; after that, a dequeue returns `None`
-    /// without waiting if all queues are empty.
+    /// Removes and returns the value at the front of this worker's queue or, if this queue is empty, of another queue;
+    /// waits for a value if all queues are empty. Returns `None` when all workers are waiting; after that, a dequeue
+    /// returns `None` without waiting if all queues are empty.
     ///
     /// # Panics
     /// Panics if `me` is not less than the number of workers.
@@ -154,8 +155,8 @@ impl TerminatingQueues {
                 return None;
             }
             if progress.waiting + 1 == workers {
-                // The queue of a waiting worker is empty: only this worker enqueues there, and it has found the queue
-                // empty.
+                // All queues are empty: each worker has found its own queue empty, and no other worker enqueues into
+                // that queue.
                 progress.done = true;
                 self.monitor.notify_all();
                 return None;

@@ -10,14 +10,14 @@
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::LateRead`] | a thread that is woken reads the number of its partner when other threads may already have overwritten it | `sync_a(0)` waits; `sync_b(0)` → 0; `sync_a(1)` waits; `sync_b(1)` → 1; `sync_a(0)` → 1 |
+//! | [`Fault::LateRead`] | a thread that is woken reads the number of its partner too late: other threads may already have overwritten it | `sync_a(0)` waits; `sync_b(0)` → 0; `sync_a(1)` waits; `sync_b(1)` → 1; `sync_a(0)` → 1 |
 
 use super::pairs::{self, Pairs};
 
 /// A fault of the object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// A thread reads its partner's number when other threads may already have overwritten it.
+    /// A thread reads its partner's number too late: other threads may already have overwritten it.
     LateRead,
 }
 

@@ -14,8 +14,8 @@ use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 ///
 /// Without a [`World`](super::World), there are no spurious wake-ups: a thread returns from
 /// [`wait`](Self::wait) if and only if it was notified, and [`notify_one`](Self::notify_one) wakes
-/// the thread that has waited longest. So no spurious wake-up can hide that a notification is
-/// missing, or disturb an object that does not expect it. In contrast, a world chooses which thread
+/// the thread that has waited longest. So a spurious wake-up can neither hide a missing notification
+/// nor disturb an object that expects no spurious wake-ups. In contrast, a world chooses which thread
 /// to wake, and may wake threads spuriously: [`Chaos`](super::Chaos) does so now and then, to find
 /// objects that do not check their condition again. A thread that waits can be
 /// [canceled](super::Cancellation).
@@ -35,7 +35,7 @@ use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 /// ```
 #[derive(Default)]
 pub struct Condvar {
-    /// The sleepers of the threads that wait, in the order of their arrival. A sleeper is notified
+    /// The sleepers of the waiting threads, in the order of their arrival. A sleeper is notified
     /// only while this queue is locked, so it is never notified after it has been removed.
     sleepers: sync::Mutex<VecDeque<Arc<Sleeper>>>,
 }
@@ -171,7 +171,7 @@ impl Condvar {
         (guard, false)
     }
 
-    /// Wakes one of the threads that wait, if there are any.
+    /// Wakes one of the waiting threads, if there are any.
     #[track_caller]
     pub fn notify_one(&self) {
         world::point_at(Access::new(AccessKind::Notify, Place::of(self)), Named::plain("notify_one"));
@@ -186,7 +186,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes all threads that wait.
+    /// Wakes all waiting threads.
     #[track_caller]
     pub fn notify_all(&self) {
         world::point_at(Access::new(AccessKind::Notify, Place::of(self)), Named::plain("notify_all"));
@@ -200,7 +200,7 @@ impl Condvar {
         }
     }
 
-    /// Returns the number of threads that wait; for tests.
+    /// Returns the number of waiting threads; for tests.
     #[doc(hidden)]
     pub fn waiting(&self) -> usize {
         lock(&self.sleepers).len()
@@ -231,7 +231,8 @@ mod tests {
     use crate::primitives::{Chaos, Mutex, enter};
     use std::rc::Rc;
 
-    /// Calls `notify` when `threads` threads wait, and returns how many of them it wakes. Then wakes the others.
+    /// Calls `notify` when `threads` threads are waiting, and returns how many of them `notify` has woken. Before it
+    /// returns, wakes the other threads.
     fn woken(threads: usize, notify: impl FnOnce(&Condvar)) -> usize {
         let (mutex, condvar) = (Mutex::new(()), Condvar::new());
         thread::scope(|scope| {

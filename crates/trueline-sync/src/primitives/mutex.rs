@@ -11,8 +11,8 @@ use crate::world::Place;
 /// A lock around a value: `std`'s mutex, with a schedule point before the lock is taken and before it is released.
 ///
 /// The lock is never poisoned. If the [`World`](super::World) of a thread blocks threads, it blocks the thread while
-/// the thread waits for the lock. A thread that waits can be [canceled](super::Cancellation) if it has entered a
-/// cancellation. Such a thread spins while it waits, unless a world blocks it.
+/// the thread waits for the lock. A thread that has entered a [cancellation](super::Cancellation) can be canceled while
+/// it waits for the lock. For this, the thread spins while it waits, unless a world blocks it.
 ///
 /// ```
 /// use trueline_sync::primitives::Mutex;
@@ -88,10 +88,11 @@ impl<T> From<T> for Mutex<T> {
     }
 }
 
-/// Holds a [`Mutex`] and gives access to its value; releases it when dropped.
+/// Holds the lock of a [`Mutex`] and gives access to its value; releases the lock when dropped.
 #[must_use = "the lock is released when the guard is dropped"]
 pub struct MutexGuard<'m, T> {
-    // Fields are dropped in this order: first the schedule point, then the lock, then the wake-up of waiting threads.
+    // Fields are dropped in this order: dropping `before` runs the schedule point, dropping `value` releases the lock,
+    // and dropping `_release` wakes the waiting threads.
     before: BeforeRelease,
     value: sync::MutexGuard<'m, T>,
     _release: Release,

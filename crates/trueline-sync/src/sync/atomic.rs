@@ -158,7 +158,7 @@ macro_rules! common {
             /// changed the value in between, tries again with the new value.
             ///
             /// # Errors
-            /// Returns the value if `update` returns `None`.
+            /// Returns the current value in an error if `update` returns `None`.
             #[inline]
             #[track_caller]
             pub fn fetch_update<F>(
@@ -183,7 +183,7 @@ macro_rules! common {
             /// Another name for [`fetch_update`](Self::fetch_update).
             ///
             /// # Errors
-            /// Returns the value if `update` returns `None`.
+            /// Returns the current value in an error if `update` returns `None`.
             #[inline]
             #[track_caller]
             pub fn try_update(

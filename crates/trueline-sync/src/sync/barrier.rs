@@ -13,7 +13,7 @@ use crate::cancel::unpoisoned;
 /// assert!(Barrier::new(1).wait().is_leader());
 /// ```
 pub struct Barrier {
-    /// The number of threads that wait, and the number of completed rounds. A round ends when all threads have arrived.
+    /// The number of waiting threads, and the number of completed rounds. A round ends when all threads have arrived.
     state: Mutex<(usize, usize)>,
     changed: Condvar,
     threads: usize,

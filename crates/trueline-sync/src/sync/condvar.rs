@@ -161,14 +161,14 @@ impl Condvar {
         guard.mutex()
     }
 
-    /// Wakes one of the threads that wait.
+    /// Wakes one of the waiting threads.
     #[track_caller]
     pub fn notify_one(&self) {
         self.notify("notify_one", Wake::One);
         self.real.notify_one();
     }
 
-    /// Wakes all threads that wait.
+    /// Wakes all waiting threads.
     #[track_caller]
     pub fn notify_all(&self) {
         self.notify("notify_all", Wake::All);

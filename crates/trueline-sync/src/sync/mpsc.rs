@@ -15,7 +15,7 @@ struct State<T> {
     queue: VecDeque<T>,
     senders: usize,
     has_receiver: bool,
-    /// Whether the receiver waits.
+    /// Whether the receiver is waiting for a message.
     is_receiving: bool,
     /// The total numbers of messages sent and received.
     sent: usize,

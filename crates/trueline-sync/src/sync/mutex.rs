@@ -114,7 +114,8 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 /// Holds a [`Mutex`], and gives access to its value.
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'m, T: ?Sized> {
-    // Fields are dropped in this order: first the schedule point, then the lock, then the wake-up of waiting threads.
+    // Fields are dropped in this order: dropping `before` runs the schedule point, dropping `real` releases the lock,
+    // and dropping `release` wakes the waiting threads.
     before: BeforeRelease,
     real: real::MutexGuard<'m, T>,
     release: Release,
@@ -132,7 +133,7 @@ impl<'m, T: ?Sized> MutexGuard<'m, T> {
         self.before.will_wait(condvar);
     }
 
-    /// Passes the guard of `std` to `wait`, and wraps the guard that `wait` returns.
+    /// Passes the `std` guard to `wait`, and wraps the `std` guard that `wait` returns.
     pub(super) fn map<R>(
         self,
         wait: impl FnOnce(real::MutexGuard<'m, T>) -> (LockResult<real::MutexGuard<'m, T>>, R),

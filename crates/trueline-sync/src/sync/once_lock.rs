@@ -189,15 +189,15 @@ impl<T: Eq> Eq for OnceLock<T> {}
 /// ```
 pub struct LazyLock<T, F = fn() -> T> {
     cell: OnceLock<T>,
-    /// The closure. Initializing the value moves the closure out of this field, so that this field
-    /// must not drop the closure after that. The closure is moved out a second time only if an
+    /// The closure. Initializing the value moves the closure out of this field; after that, this
+    /// field must not drop the closure. The closure is moved out a second time only if an
     /// exploration has restored `cell`.
     initialize: UnsafeCell<ManuallyDrop<F>>,
     is_taken: AtomicBool,
 }
 
 // SAFETY: the closure is read by the one thread that initializes the cell, which needs `F: Send`. The value is in a
-// `OnceLock`, which is `Sync` on the same conditions.
+// `OnceLock`, which is `Sync` under the same conditions.
 unsafe impl<T: Sync + Send, F: Send> Sync for LazyLock<T, F> {}
 impl<T: RefUnwindSafe + UnwindSafe, F: UnwindSafe> RefUnwindSafe for LazyLock<T, F> {}
 impl<T: UnwindSafe, F: UnwindSafe> UnwindSafe for LazyLock<T, F> {}
@@ -229,8 +229,8 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
             );
             let initialize = this.initialize.get();
             // SAFETY: `once` runs at most one closure, so the closure is read once. If an
-            // exploration has restored `once`, this code reads `initialize` again; this is sound
-            // because the closure does not own anything.
+            // exploration has restored `once`, this code reads `initialize` again. This is sound
+            // because the assertion above ensures that such a closure owns no data.
             let initialize = unsafe { initialize.read() };
             cell.write(ManuallyDrop::into_inner(initialize)());
         });

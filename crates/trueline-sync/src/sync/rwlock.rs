@@ -60,7 +60,8 @@ fn acquire<G>(
     }
 }
 
-/// Wraps the guard of `std` in a result. This is a macro, not a closure, because guards record the caller's location.
+/// Converts `$result`, a `LockResult` with a `std` guard, to a `LockResult` with a `$guard`. This is a macro, not a
+/// closure, because guards record the caller's location.
 macro_rules! guarded {
     ($self:ident, $guard:ident, $result:expr) => {
         match $result {
@@ -189,8 +190,8 @@ macro_rules! guard {
         #[doc = $doc]
         #[must_use = "if unused the RwLock will immediately unlock"]
         pub struct $name<'l, T: ?Sized> {
-            // Fields are dropped in this order: first the schedule point, then the lock, then the
-            // wake-up of waiting threads.
+            // Fields are dropped in this order: dropping `before` runs the schedule point, dropping
+            // `real` releases the lock, and dropping `_after` wakes the waiting threads.
             #[expect(dead_code, reason = "only its destructor is used")]
             before: Before,
             real: real::$name<'l, T>,

@@ -27,7 +27,7 @@ enum Slot {
 }
 
 impl Locals {
-    /// Creates the thread locals of a task that begins. The number of the task is the same in each execution.
+    /// Creates the thread locals of a new task. `task` is the number of the task, which is the same in each execution.
     pub fn new(task: u64) -> Rc<Self> {
         Rc::new(Self { task, thread: OnceCell::new(), slots: RefCell::default() })
     }

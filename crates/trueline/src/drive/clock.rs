@@ -12,7 +12,7 @@ use super::raw;
 /// The clock of a recorder.
 ///
 /// A clock must neither hide violations nor introduce them. A time stamp counter without fences may
-/// be read too early or too late, so that correct objects appear to violate their specification. A
+/// be read too early or too late, so correct objects may appear to violate their specification. A
 /// shared counter orders memory like a lock: when an operation has returned, all other threads see
 /// its writes. So a shared counter hides faults of objects whose memory orderings are too weak:
 /// without the counter, such an object may violate its specification because a write is not yet

@@ -245,7 +245,7 @@ impl<const BYTES: usize> fmt::Debug for Payload<BYTES> {
     }
 }
 
-/// Converts a payload to its number. A payload that is not consistent becomes a text.
+/// Converts a payload to its number. An inconsistent payload becomes a text such as `torn 7`.
 impl<const BYTES: usize> Datum for Payload<BYTES> {
     fn to_value(&self) -> Value {
         if self.is_whole() { self.number.to_value() } else { Value::Text(format!("torn {}", self.number).into()) }

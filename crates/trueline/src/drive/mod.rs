@@ -1,7 +1,7 @@
 //! Produces histories.
 //!
 //! Histories are recorded from real objects on real threads, or [simulated](simulate): a sequential object is run, and
-//! calls and returns are placed at random around its operations. Simulated histories serve to test and to measure
+//! calls and returns are placed at random around its operations. Simulated histories are used to test and to benchmark
 //! checkers.
 
 mod clock;

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// The name of threads whose panics are not printed.
 pub(crate) const QUIET_THREADS: &str = "trueline, smaller";
 
-/// The longest time that printing a panic may take. A panic hook that the test has installed may
-/// never return.
+/// The time after which printing a panic no longer counts as progress, because a panic hook that the
+/// test has installed may never return.
 const LONGEST: Duration = Duration::from_secs(5);
 
 thread_local! {
@@ -21,15 +21,15 @@ thread_local! {
     static QUIET: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The times at which the panics that are being printed began.
+/// For each panic that is being printed, the time when printing began.
 static PRINTING: Mutex<Vec<Instant>> = Mutex::new(Vec::new());
 
 fn printing() -> MutexGuard<'static, Vec<Instant>> {
     PRINTING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Installs the hook when first called. The hook calls the previous hook to print a panic. It is
-/// never removed, because another hook may have been installed meanwhile.
+/// Installs the hook when first called. To print a panic, this hook calls the hook that was installed
+/// before. This hook is never removed, because another hook may have been installed meanwhile.
 pub(crate) fn install() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -54,12 +54,12 @@ impl Pool {
         self.threads[thread].jobs.send(job).expect("a thread receives jobs as long as its sender exists");
     }
 
-    /// Abandons a thread, and replaces it by a new one.
+    /// Abandons a thread, and replaces it with a new one.
     pub(super) fn replace(&mut self, thread: usize) {
         self.threads[thread] = spawn(self.name);
     }
 
-    /// Replaces all threads by new ones.
+    /// Replaces all threads with new ones.
     pub(super) fn renew(&mut self) {
         // This call rarely has to wait, because the threads that the previous call of `renew`
         // retired have usually ended long ago.
@@ -134,7 +134,7 @@ impl Drop for Inside {
 /// This works where `exit` runs the destructors of the calling thread's thread-local variables, as with glibc and on
 /// macOS. Elsewhere the exit status is unchanged.
 pub(crate) fn without_exit<R>(code: impl FnOnce() -> R) -> R {
-    /// Restores the previous state, unless the process exits first.
+    /// Restores the previous value of `INSIDE` when dropped, unless the process exits first.
     struct Leave(bool);
 
     impl Drop for Leave {

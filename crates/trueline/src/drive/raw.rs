@@ -48,8 +48,8 @@ pub(super) mod coroutine {
     pub(in crate::drive) type Coroutine = corosensei::Coroutine<(), (), ()>;
 
     thread_local! {
-        /// The handle that suspends the coroutine that runs on this thread; `None` if no coroutine
-        /// runs.
+        /// The handle that suspends the coroutine running on this thread; `None` if no coroutine is
+        /// running.
         static YIELDER: Cell<Option<NonNull<Yielder<(), ()>>>> = const { Cell::new(None) };
     }
 
@@ -86,8 +86,8 @@ pub(super) mod coroutine {
 #[inline(always)]
 pub(super) fn fenced_time_stamp() -> u64 {
     use std::arch::x86_64::{_mm_lfence, _rdtsc};
-    // SAFETY: x86-64 has both instructions. A system that forbids the second one ends the process with a signal, which
-    // is not undefined behavior.
+    // SAFETY: x86-64 has both instructions. A system that forbids `rdtsc` ends the process with a signal, which is not
+    // undefined behavior.
     unsafe {
         _mm_lfence();
         let stamp = _rdtsc();

@@ -45,8 +45,8 @@ pub struct Recorder<Op, Ret> {
 }
 
 impl<Op, Ret> Recorder<Op, Ret> {
-    /// Creates a recorder for this process, with room for `capacity` operations. The recorder
-    /// allocates only if it records more operations.
+    /// Creates a recorder for this process, with room for `capacity` operations. After that, the
+    /// recorder allocates only if it records more than `capacity` operations.
     pub fn new(process: impl Into<ProcessId>, clock: Clock, capacity: usize) -> Self {
         Self { process: process.into(), clock, log: Vec::with_capacity(capacity) }
     }

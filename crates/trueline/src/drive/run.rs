@@ -106,7 +106,8 @@ impl std::fmt::Debug for Run {
 pub enum End {
     /// All threads finished.
     Complete,
-    /// The remaining operations are blocked, and are allowed to block.
+    /// Some operations have not returned, either because they are blocked and are allowed to block,
+    /// or because the run was ended early: the runs so far already violate the specification.
     Blocked,
     /// No thread made progress for this duration. The duration is zero if it is certain that no
     /// thread can ever make progress.
@@ -156,15 +157,14 @@ pub struct Settings {
     pub clock: Clock,
     /// Threads yield at one in `chaos` schedule points; 0 disables yielding.
     pub chaos: u32,
-    /// The maximum length of a random delay of each thread after the start of a run, in iterations
-    /// of a loop.
+    /// The maximum random delay of each thread after the start of a run, in iterations of a loop.
     pub jitter: u32,
-    /// The time without progress after which a run is stuck.
+    /// The time without progress after which a run counts as stuck.
     pub watchdog: Duration,
     /// The time without progress after which a run counts as blocked, if all operations that are under way may block.
     pub patience: Duration,
     /// The maximum number of operations of a thread that chooses its calls. If [`Run::operations`]
-    /// is larger, it is the maximum instead.
+    /// is larger, [`Run::operations`] is the maximum instead.
     pub most_chosen: usize,
     /// Whether the operations of a run may be woken by threads that do not belong to the run, such
     /// as a thread that the object has started. If `false`, a run is stuck as soon as all its
@@ -379,10 +379,10 @@ struct Lane {
     entries: Writer<LogEntry>,
     chosen: Writer<Call>,
     status: Arc<Status>,
-    /// The number of calls that the thread has begun; equal to the number in `status`.
+    /// The number of calls that the thread has begun. Other threads read this number in `status.begun`.
     begun: usize,
-    /// Whether the thread is now making the calls before or after a run. Only the thread that makes
-    /// these calls uses this field.
+    /// Whether the thread is now making the calls before or after a run. This field is used only in
+    /// the `Lane` that records these calls.
     is_inside: bool,
 }
 
@@ -433,7 +433,7 @@ struct Status {
     begun: AtomicUsize,
     /// Whether the thread has finished the batch.
     is_over: AtomicBool,
-    /// Whether the thread waits for the other threads before or after a run.
+    /// Whether the thread is waiting for the other threads before or after a run.
     meets: AtomicBool,
     /// The operating system thread.
     task: OnceLock<OsThread>,
@@ -518,9 +518,9 @@ impl Caller for InBatch<'_> {
 }
 
 impl Batch {
-    /// Returns the behavior of the thread with the number `thread` in a run. If `thread` is
-    /// the number of threads, which no thread has as its own number, returns the calls before and
-    /// after the run.
+    /// Returns the behavior of the thread with the number `thread` in a run. If no thread has this
+    /// number, because `thread` equals the number of threads, returns the calls before and after the
+    /// run.
     fn behavior(&self, run: usize, thread: usize) -> &Behavior {
         self.runs[run].threads.get(thread).unwrap_or(&self.around[run])
     }
@@ -558,8 +558,8 @@ impl Batch {
         // This also avoids dropping a handle while a panic unwinds: a second panic would abort the process.
         let mut handles = Handles::default();
         for run in 0..self.runs.len() {
-            // A panic can leave only the object in an inconsistent state, and the object is no
-            // longer used.
+            // Unwind safe: only the object may be left in an inconsistent state, and the object is
+            // no longer used.
             let outcome =
                 catch_unwind(AssertUnwindSafe(|| self.work_once(run, thread, &mut lane, &mut around, &mut handles)));
             let is_ended = self.ended.load(Ordering::SeqCst);
@@ -1071,7 +1071,7 @@ mod tests {
                 for Recorded { history, end } in seen {
                     assert_eq!(end, End::Complete);
                     assert_eq!((history.len(), history.pending()), (11, 0), "operation 5 was not possible");
-                    // The counter's results must follow the order of time.
+                    // If one operation precedes another, its result must be smaller.
                     for (first, one) in (0..).zip(history.operations()) {
                         for (second, other) in (0..).zip(history.operations()) {
                             if history.precedes(OpId(first), OpId(second)) {
@@ -1132,10 +1132,10 @@ mod tests {
         assert_eq!(runner.run(vec![run_of(&[&[0], &[0]])], &kinds(), &settings())[0].end, End::Complete);
     }
 
-    /// An object on primitives with these operations: 0 does nothing; 2 waits on the condition variable; 3 locks the
-    /// first mutex, meets another thread, and locks the second mutex; 4 does the same with the mutexes exchanged; 5
-    /// locks the second mutex, meets another thread, and waits on the condition variable without unlocking the second
-    /// mutex; 6 meets another thread, and locks the second mutex.
+    /// An object built from primitives, with these operations: 0 does nothing; 2 waits on the condition variable; 3
+    /// locks the first mutex, meets another thread, and locks the second mutex; 4 does the same with the mutexes
+    /// exchanged; 5 locks the second mutex, meets another thread, and waits on the condition variable without unlocking
+    /// the second mutex; 6 meets another thread, and locks the second mutex.
     struct Blocking {
         first: primitives::Mutex<()>,
         second: primitives::Mutex<()>,
@@ -1212,7 +1212,7 @@ mod tests {
             // A deadlock of two mutexes, without and with other threads.
             &[&[3], &[4]],
             &[&[0], &[0, 3], &[4, 0], &[0]],
-            // One thread waits for a mutex that another thread holds, which waits to be notified.
+            // One thread waits for a mutex; the thread that holds the mutex waits to be notified.
             &[&[5], &[6]],
         ] {
             let runs = vec![run(&vec![&[0][..]; threads.len()]), run(threads)];

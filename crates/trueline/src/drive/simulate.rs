@@ -56,8 +56,8 @@ pub fn simulate<Op: Clone, Ret>(
         (0..shape.processes).map(|process| (ProcessId(process), Phase::Idle)).collect();
     let mut next_process = shape.processes;
     let mut called = 0;
-    // The number of consecutive steps in which nothing happened. If this number grows large, no
-    // process can continue, and the remaining operations are pending.
+    // The number of consecutive steps in which nothing happened. If this number grows large, all
+    // processes count as blocked, and the operations that have not returned are pending.
     let mut stuck = 0;
     while stuck < 64 * shape.processes {
         let idle = processes.iter().filter(|(_, phase)| matches!(phase, Phase::Idle)).count();

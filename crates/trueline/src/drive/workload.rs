@@ -114,8 +114,8 @@ pub struct Shape {
     pub chaos: u32,
     /// If this is `Some(n)`, ranges and lists of arguments produce only their first `n` values.
     pub few: Option<u32>,
-    /// The number of phases of a run, each with its own random weights. With 0, the given weights
-    /// hold for the whole run.
+    /// The number of phases of a run, each with its own random weights. If this is 0, the weights of the operations
+    /// apply to the whole run.
     pub phases: u32,
 }
 
@@ -134,8 +134,7 @@ pub struct Workload {
     pub after: Vec<Call>,
 }
 
-/// For each operation, a phase picks one of these factors at random, and multiplies the weight of
-/// the operation by it.
+/// In each phase, the weight of each operation is multiplied by one of these factors, picked at random.
 const FACTORS: [u32; 3] = [2, 8, 32];
 
 impl Workload {
@@ -163,7 +162,7 @@ impl Workload {
         (self.kinds[operation as usize].make)(&mut Making { random: &mut random, unique: &mut unique, few })
     }
 
-    /// Returns the minimum number of threads that is needed to call every operation.
+    /// Returns the minimum number of threads with which every operation can be called.
     pub fn fewest_threads(&self) -> u32 {
         let with_roles: u32 = self.roles.iter().map(|(_, threads)| *threads).sum();
         with_roles + u32::from(self.kinds.iter().any(|kind| kind.weight > 0 && kind.roles.is_empty()))

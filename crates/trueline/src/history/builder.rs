@@ -84,9 +84,9 @@ impl fmt::Display for Problem {
 pub struct Builder<Op, Ret> {
     operations: Vec<Operation<Op, Ret>>,
     events: Vec<Event>,
-    /// The open operation of each process: the one that was called and has not ended.
+    /// The open operation of each process: the operation that was called and has not ended.
     open: ByProcess<OpId>,
-    /// Operations that failed; they are removed in `finish`.
+    /// The operations that failed. `finish` removes them.
     failed: Vec<OpId>,
     objects: Vec<Arc<str>>,
     object_ids: HashMap<Arc<str>, ObjectId>,
@@ -119,8 +119,7 @@ impl<Op, Ret> Builder<Op, Ret> {
         Self::default()
     }
 
-    /// Sets the line of a file that the next events come from. Errors and operations refer to this
-    /// line.
+    /// Sets the line of the file that the events added from now on come from. Errors and operations refer to this line.
     pub fn line(&mut self, line: u32) -> &mut Self {
         self.line = line;
         self
@@ -129,7 +128,7 @@ impl<Op, Ret> Builder<Op, Ret> {
     /// Returns the object with this name. Creates the object when the name is used for the first
     /// time.
     ///
-    /// A history either names no object or names one for each operation.
+    /// Either all operations of a history name an object, or none of them does.
     ///
     /// # Panics
     /// Panics if there are more than 2^32 objects.
@@ -192,10 +191,9 @@ impl<Op, Ret> Builder<Op, Ret> {
     /// Records the version, revision or log index that the object returned to `process` with the result of its open
     /// operation.
     ///
-    /// The version of an update is its place in the order of updates of its object. The version of
-    /// a read is the version of the last update before the read. Checkers use versions as hints,
-    /// and verify them. A version never changes a verdict. An operation that does not return has no
-    /// version.
+    /// The version of an update is the position of the update in the order of all updates of the object. The version of
+    /// a read is the version of the last update before the read. Checkers use versions as hints, and verify them. A
+    /// version never changes a verdict. An operation that does not return has no version.
     ///
     /// # Errors
     /// Returns an error if the process has no open call.
@@ -239,8 +237,8 @@ impl<Op, Ret> Builder<Op, Ret> {
         History { operations, events, objects, annotations }
     }
 
-    /// Adds a note about something that happens after the last event and is not an operation: see
-    /// [`History::annotations`].
+    /// Adds a note about something other than an operation, such as a failover, that happened after the last event
+    /// added so far: see [`History::annotations`].
     pub fn annotate(&mut self, text: impl Into<Arc<str>>) -> &mut Self {
         let annotation = Annotation { position: self.position(), line: self.line, text: text.into() };
         self.annotations.push(annotation);

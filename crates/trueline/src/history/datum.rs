@@ -6,7 +6,7 @@ use super::Value;
 
 /// A type that operations of a test may return: its values can be recorded in a history.
 ///
-/// Two values of the type must be equal if and only if their converted values are.
+/// Two values of the type must be equal if and only if their converted values are equal.
 ///
 /// ```
 /// use trueline::history::{Datum, Value};
@@ -75,8 +75,8 @@ pub trait Datum {
     /// Converts `self` to a value of a history.
     fn to_value(&self) -> Value;
 
-    /// Formats a converted value as Rust prints the original with `{:?}`, for reports of tests. By default, this
-    /// formats the value like a value in a file.
+    /// Formats a converted value as Rust prints the original with `{:?}`, for reports of tests. The default
+    /// implementation formats the value as JSON.
     ///
     /// ```
     /// use trueline::history::{Datum, Value};
@@ -99,8 +99,9 @@ pub trait Datum {
 /// assert_eq!(Argument::from_value(&pair.to_value()), Some(pair));
 /// ```
 ///
-/// `#[derive(Datum, Argument)]` implements it for your own types; see [`Datum`](trait@Datum). The derived `Argument`
-/// reads only values that the derived `Datum` writes: if you implement one of the two traits by hand, implement both.
+/// `#[derive(Datum, Argument)]` implements both traits for your own types: see [`Datum`](trait@Datum). The derived
+/// `Argument` reads only values that the derived `Datum` writes: if you implement one of the two traits by hand,
+/// implement both.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the argument of an operation",
     label = "the generator of the arguments produces this type",
@@ -422,7 +423,8 @@ mod tests {
 
     use super::*;
 
-    /// Asserts that all of these become different values, and that each of them is restored from its value.
+    /// Asserts that all items of `all` are converted to different values, and that each item can be restored from its
+    /// value.
     fn keeps_apart<T: Argument + Clone + PartialEq + Debug>(all: &[T]) {
         let mut seen: HashMap<Value, T> = HashMap::new();
         for one in all {

@@ -1,9 +1,8 @@
 //! The representation of types that derive [`Datum`](super::Datum) and [`Argument`](super::Argument).
 //!
-//! A struct becomes the list of its fields, like a tuple. A struct with one field becomes the value
-//! of this field, so that `Key(7)` is judged like `7`. A struct without fields becomes null, like
-//! `()`. A variant of an enum becomes its name or, if it has fields, a list of its name and its
-//! fields.
+//! A struct becomes the list of its fields, like a tuple. A struct with one field becomes the value of this field, so
+//! `Key(7)` is judged like `7`. A struct without fields becomes null, like `()`. A variant of an enum becomes its name
+//! or, if it has fields, a list of its name and its fields.
 
 use std::slice;
 

@@ -57,7 +57,7 @@ pub(super) struct CompactInterval<Op, Ret> {
     object: ObjectId,
     op: Op,
     pub(super) call: i64,
-    /// The time of the return, which is meaningful only if `outcome` has a result.
+    /// The time of the return. This field is meaningful only if `outcome` has a result.
     ret: i64,
     outcome: Outcome<Ret>,
     pub(super) line: u32,
@@ -95,8 +95,8 @@ impl<Op, Ret> From<CompactInterval<Op, Ret>> for Interval<Op, Ret> {
 /// Builds a history from whole operations, ordered by their times.
 ///
 /// Ties are overlaps: an operation that is called at exactly the time at which another returns is concurrent with it,
-/// because a clock that gives both events the same time does not show which was first. Within one process the order is
-/// known, however: a return comes before the process's next call, even at the same time. Among operations that
+/// because a clock that gives both events the same time does not show which event was first. Within one process the
+/// order is known, however: a return comes before the process's next call, even at the same time. Among operations that
 /// are called at the same time, those that also return at that time come first; otherwise the given order is kept.
 ///
 /// If *several* processes return and call again at the same time, no order of events preserves the order within each
@@ -186,10 +186,10 @@ pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<O
 /// Widens operations whose times come from clocks that differ by up to `skew`: moves each return
 /// `skew` later.
 ///
-/// After this, one operation precedes another only if it returned more than `skew` before the call
-/// of the other. The order within a process is not preserved: operations of one process that follow
-/// each other within `skew` overlap, and some move to additional processes, numbered after all
-/// others. This can hide a violation, but never introduces one. A `skew` of 0 changes nothing.
+/// After this, an operation precedes another only if, by the original times, it returned more than `skew` before the
+/// call of the other. The order within a process is not preserved: operations of one process that follow each other
+/// within `skew` overlap, and some of them are moved to additional processes, which are numbered after all others. This
+/// can hide a violation, but never introduces one. A `skew` of 0 changes nothing.
 ///
 /// ```
 /// use trueline::history::{Interval, OpId, from_intervals, widen};
@@ -208,8 +208,8 @@ pub fn widen<Op, Ret>(intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<Inter
     in_lanes(intervals, skew).into_iter().map(Interval::from).collect()
 }
 
-/// Adds `skew` to the returns of the intervals. Intervals of a process that then overlap or touch are moved to
-/// additional processes.
+/// Adds `skew` to the returns of the intervals. If intervals of the same process overlap or touch after this change,
+/// some of them are moved to additional processes.
 pub(super) fn in_lanes<Op, Ret>(
     mut intervals: Vec<CompactInterval<Op, Ret>>,
     skew: i64,
@@ -284,7 +284,7 @@ pub(super) fn sort<Op, Ret>(intervals: &mut [CompactInterval<Op, Ret>]) {
     }
     order.sort_unstable();
     for start in 0..order.len() {
-        // Follows a cycle of the permutation, and moves an interval to each place of the cycle.
+        // Follow a cycle of the permutation, and move to each place of the cycle the interval that belongs there.
         let mut place = start;
         loop {
             let from = std::mem::replace(&mut order[place].2, u32::try_from(place).unwrap_or(u32::MAX)) as usize;
@@ -297,8 +297,8 @@ pub(super) fn sort<Op, Ret>(intervals: &mut [CompactInterval<Op, Ret>]) {
     }
 }
 
-/// Builds the history of operations that are sorted by call. `own_ties` lists the times at which a
-/// process returned and called again, each with this process.
+/// Builds the history of operations that are sorted by call. `own_ties` contains a pair for each time at which a
+/// process returned and called again: the time and the process.
 fn in_order<Op, Ret>(
     intervals: Vec<CompactInterval<Op, Ret>>,
     mut own_ties: Vec<(i64, ProcessId)>,
@@ -317,8 +317,8 @@ fn in_order<Op, Ret>(
     // at once, so this heap takes less time and memory than sorting all returns.
     let mut returns: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
     let returned = intervals.iter().filter(|interval| interval.ret().is_some()).count();
-    // The events; their operations are indices of `intervals`. At each time, calls come first, then the events of the
-    // process whose own order is preserved, then returns.
+    // The events; their operations are indices of `intervals`. At each time, the calls of other processes come first,
+    // then the events of the process whose own order is preserved, then the returns of other processes.
     let mut events: Vec<Event> = Vec::with_capacity(intervals.len() + returned);
     let mut calls = (0..).zip(&intervals).map(|(at, interval)| (interval.call, at)).peekable();
     let mut same_time: Vec<(u8, u32, bool)> = Vec::new();
@@ -406,7 +406,8 @@ mod tests {
             let logs = logs(|bound| random.below(bound));
             let merged = from_logs(logs.clone()).expect("well formed");
             let sorted = from_intervals(logs.into_iter().flatten()).expect("well formed");
-            // Operations that are called at the same time may have different numbers.
+            // The two histories may number operations that are called at the same time differently, so compare
+            // processes and operations instead of numbers.
             let precedence = |history: &History<u32, u32>| {
                 let name = |operation: &Operation<u32, u32>| (operation.process, operation.op);
                 let mut pairs = Vec::new();
@@ -463,7 +464,8 @@ mod tests {
 
     /// Computes from the definition which operations precede which; `None` if no order of events exists.
     fn required(intervals: &[Interval<u32, u32>]) -> Option<HashSet<(u32, u32)>> {
-        // Event 2n is the call of operation n, and 2n + 1 its return. Operations of a process are in its own order.
+        // Event 2n is the call of operation n, and event 2n + 1 is its return. The operations of each process are in
+        // the order in which the process called them.
         let time = |event: usize| match &intervals[event / 2].ret {
             Some((ret, _)) if event % 2 == 1 => *ret,
             _ => intervals[event / 2].call,
@@ -479,7 +481,7 @@ mod tests {
                 std::cmp::Ordering::Equal => one % 2 == 0 && other % 2 == 1,
             }
         };
-        // Repeatedly remove an event that no other event has to precede.
+        // Repeatedly remove an event that no remaining event must precede.
         let mut left = events.clone();
         while !left.is_empty() {
             let free = |event: &&usize| !left.iter().any(|other| other != *event && is_before(*other, **event));

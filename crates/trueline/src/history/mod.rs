@@ -1,8 +1,8 @@
 //! Histories: the operations of processes on concurrent objects, with their calls and returns in one order.
 //!
-//! A [`History`] is a sequence of [`Event`]s, and the only input of a checker. It is built event by event with a
-//! [`Builder`], from whole operations with [`from_intervals`] or [`from_logs`], or from a file by a [`codec`].
-//! Its constructors validate it, so every `History` is well formed.
+//! A [`History`] is a sequence of [`Event`]s. A checker needs no other information about an execution. A history is
+//! built event by event with a [`Builder`], from whole operations with [`from_intervals`] or [`from_logs`], or from a
+//! file by a [`codec`]. All constructors validate the history, so every `History` is well formed.
 
 mod operation;
 mod builder;
@@ -40,8 +40,7 @@ pub use visible::{visible, visible_json};
 #[doc(hidden)]
 pub use weaken::Fate;
 
-/// A history whose operations are as the file gives them. No specification has interpreted them
-/// yet.
+/// A history whose operations are as the file gives them: no specification has interpreted the operations yet.
 pub type RawHistory = History<Record, Value>;
 
 /// The operations of processes on one or several objects, with calls and returns in one total order of events.
@@ -138,8 +137,8 @@ impl<Op, Ret> History<Op, Ret> {
         self.objects.get(object.index()).map(AsRef::as_ref)
     }
 
-    /// Returns the annotations in their order: what happened between the events, such as a failover. Histories made
-    /// from a part of the events, for example by [`project`](Self::project), have no annotations.
+    /// Returns the annotations in their order: notes about what happened between the events, such as a failover.
+    /// Histories made from a part of the events, for example by [`project`](Self::project), have no annotations.
     ///
     /// ```
     /// use trueline::history::History;
@@ -217,7 +216,7 @@ impl<Op, Ret> History<Op, Ret> {
     }
 }
 
-/// A function that computes the outcome of each operation that remains in a history.
+/// A function that computes the new outcome of an operation that is kept in a history.
 type OutcomeOf<'f, Op, Ret> = dyn Fn(OpId, &Operation<Op, Ret>) -> Outcome<Ret> + 'f;
 
 impl<Op: Clone, Ret: Clone> History<Op, Ret> {
@@ -239,8 +238,8 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
         self.restricted_to(&events, &|_, operation| operation.outcome.clone())
     }
 
-    /// Returns the history of the first `length` events. Operations that are open at the end of
-    /// this prefix become optional and keep their results.
+    /// Returns the history of the first `length` events. Operations that return later become optional and keep their
+    /// results.
     ///
     /// The evidence of a rejection refers to such a prefix. Results are kept because forgetting
     /// them can make the prefix linearizable: an open operation could then have returned a

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 /// hash table.
 const MOST_LISTED: u32 = 1 << 12;
 
-/// A map from processes to entries. Most histories number their processes from 0, and every event looks up its process,
-/// so small process numbers are indices of a list.
+/// A map from processes to entries. Entries are looked up for every event, and most histories number their processes
+/// from 0. So to make lookups fast, small process numbers are indices of a list.
 #[derive(Clone, Debug)]
 pub(super) struct ByProcess<T> {
     listed: Vec<Option<T>>,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Event, History, OpId};
 
-/// The events of a history, grouped by part in one buffer. Within a part they keep their order.
+/// The events of a history, grouped by part in one buffer. Within a part, events keep their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
     events: Vec<Event>,
@@ -43,8 +43,7 @@ pub fn split(events: &[Event], groups: usize, group: impl Fn(OpId) -> usize) -> 
     for part in 1..places.len() {
         places[part] += places[part - 1];
     }
-    // Initially, the place of each part is the beginning of the part. The loop moves the place to
-    // the end of the part.
+    // Initially, `places` contains the beginning of each part. The loop advances each place to the end of its part.
     let mut sorted = events.to_vec();
     for event in events {
         let place = &mut places[group(event.op())];

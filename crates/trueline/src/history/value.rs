@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::visible::is_hostile;
 
-/// A value in a recorded history: a type that JSON and EDN share.
+/// A value in a recorded history. Both JSON and EDN can represent these values.
 ///
 /// Numbers are integers, because the comparison of results must be exact.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ impl Value {
         matches!(self, Self::Null)
     }
 
-    /// Returns the integer, if the value is one.
+    /// Returns the integer, if the value is an integer.
     pub fn as_int(&self) -> Option<i64> {
         if let Self::Int(int) = self { Some(*int) } else { None }
     }
@@ -257,7 +257,7 @@ impl fmt::Display for Record {
 pub enum Shown {
     /// The operation as a file gives it, or as a test calls it.
     Record(Record),
-    /// The text with which the specification describes the operation.
+    /// The description of the operation by the specification.
     Text(String),
 }
 

@@ -35,7 +35,7 @@ pub(super) fn is_hostile(before: Option<char>, rest: &str) -> bool {
     }
 }
 
-/// Copies the text, and calls `escape` for each character that must not be printed unchanged.
+/// Returns a copy of the text. For each character that must not be printed unchanged, `escape` appends a replacement.
 fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = None;

@@ -21,10 +21,9 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     /// Applies a fate to each operation, and returns the resulting history. The remaining
     /// operations keep their order and are renumbered.
     ///
-    /// If returns are forgotten, with or without results, the history can only have more
-    /// linearizations. If operations are removed, it may have more or fewer; the module
-    /// `judge::shrink` explains when removing operations cannot make a linearizable history
-    /// non-linearizable.
+    /// Forgetting returns, with or without results, keeps all linearizations, and may add some. Removing operations may
+    /// add or remove linearizations; the module `judge::shrink` explains when removing operations cannot make a
+    /// linearizable history non-linearizable.
     ///
     /// ```
     /// use trueline::history::{Fate, History, OpId, Outcome};
@@ -65,7 +64,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     }
 }
 
-/// Returns the events that remain.
+/// Returns the events that remain after weakening.
 fn kept(events: &[Event], fates: &[Fate]) -> Vec<Event> {
     let is_kept = |event: &Event| match fates[event.op().index()] {
         Fate::Keep => true,

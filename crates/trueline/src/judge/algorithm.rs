@@ -32,12 +32,12 @@ pub enum Algorithm {
     BoundedGraph,
     /// Graph search with a visited set that forgets the least recently used entries (Horn & Kroening).
     BoundedGraphLru,
-    /// The near-linear monitor for the type of the object; it refuses histories that it cannot
-    /// judge.
+    /// The near-linear monitor for the type of the object. The monitor refuses histories that it cannot judge.
     Monitor,
-    /// Lowe's queue-oriented algorithm; it refuses objects that are not queues, and operations that never returned.
+    /// Lowe's queue-oriented algorithm. It refuses objects that are not queues, and histories with operations that
+    /// never returned.
     QueueLowe,
-    /// Runs several algorithms at once; the first answer counts.
+    /// Runs several algorithms at once, and uses the verdict of the first one that reaches a verdict.
     Compete(Vec<Algorithm>),
     /// An algorithm of your own: see [`Algorithm::own`].
     Own(OwnChecker),

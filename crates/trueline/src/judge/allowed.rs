@@ -1,20 +1,19 @@
-//! Finds the results that a refused return could have had.
+//! Finds the results with which a refused return would have been allowed.
 //!
 //! A result is *allowed* if the history of the whole object up to that return, with this result
 //! instead of the recorded one, is linearizable. Operations that are open at that return are
 //! optional, and have their recorded results if they take effect. This module finds the allowed
 //! results for every algorithm that rejects a history.
 //!
-//! Each search looks for a linearization in which the operation returns a result that is not known
-//! yet, and so finds at least one more result. When there is no such linearization, all allowed
-//! results are known.
+//! Each search looks for a linearization in which the operation returns a result that is not known to be allowed yet.
+//! If a search finds such a linearization, at least one more result is known. If there is no such linearization, all
+//! allowed results are known.
 //!
 //! # Complexity
-//! At most one search for each allowed result, and a last search that finds no linearization. Each
-//! search may cost as much as rejecting the history. The searches are ended early after
-//! [`MOST_SEARCHES`] searches, or after visiting [`MOST_CONFIGURATIONS`] configurations (or as many
-//! as it took to reject the history, if that is more). The results found until then are only
-//! examples.
+//! At most one search for each allowed result, and a last search that finds no linearization. Each search may cost as
+//! much as rejecting the history. There are at most [`MOST_SEARCHES`] searches, and together, they visit at most
+//! [`MOST_CONFIGURATIONS`] configurations, or as many as it took to reject the history if that is more. If a limit is
+//! reached, the results found so far are only examples.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -41,14 +40,14 @@ const LONG: usize = 2_000;
 /// hundreds of results does not help a reader.
 const MOST_SEARCHES: usize = 100;
 
-/// At the place that the operation has in a linearization, its results are tried in order. Once one
-/// of them has been found legal there, results with an index above this limit are not tried.
+/// A linearization shows one place of the operation in the order. At this place, all possible results of the operation
+/// are tried, one after another. As soon as one of them has turned out to be allowed, results with an index above this
+/// limit are skipped.
 const TRIED: usize = 8;
 
-/// Completes evidence about the first failing event: adds the allowed results, and records whether
-/// these are all of them. `is_whole` is `true` if the prefix of the evidence contains all
-/// operations that the result depends on. `turn` is the search that rejected the history, or `None`
-/// if no search rejected it.
+/// Completes evidence about the first failing event: adds the allowed results that were found, and records whether
+/// these are all allowed results. `is_whole` is `true` if the prefix of the evidence contains all operations that the
+/// result depends on. `turn` is the search that rejected the history, or `None` if no search rejected it.
 pub(super) fn complete(
     worker: &mut Worker<'_>,
     evidence: &mut Evidence<ResultId>,
@@ -76,9 +75,9 @@ pub(super) fn complete(
     evidence.allowed = case.distinct_results(asked.known.into_inner());
 }
 
-/// Returns the events up to a return that its result depends on, and whether they are all on one key. They are the
-/// events on the key of the operation if no result would change its key and no operation spans keys, and otherwise all
-/// events of its object. `part` ends with the return.
+/// Returns the events that the result of the refused operation depends on, up to its return, and whether all of them
+/// are on one key. If the key of the operation does not depend on its result, and no operation of the object spans
+/// keys, these are the events on this key. Otherwise, they are all events of the object. `part` ends with the return.
 fn scope<'e>(case: &dyn Case, refused: OpId, part: Task<'e>) -> (Cow<'e, [Event]>, bool) {
     let has_key = case.has_key(refused);
     if part.one_key && has_key {
@@ -106,11 +105,12 @@ fn of_object(case: &dyn Case, refused: OpId) -> Vec<Event> {
     until.iter().copied().filter(|event| frame.object(event.op()) == object).collect()
 }
 
-/// Finds the results that are not known yet. Returns whether all of them are known then.
+/// Adds allowed results to `asked`. Returns whether all allowed results are known afterward.
 ///
-/// If breadth-first search rejected the history, depth-first search had given up before. It would most likely give up
-/// again, because the history that is searched here differs in one result only, so breadth-first search comes first.
-/// Its later searches begin where the operation is called, because all before that is the same each time.
+/// If breadth-first search rejected the history, depth-first search had already given up. Depth-first search would most
+/// likely give up again, because the history that is searched here differs only in one result. So in this case,
+/// breadth-first search comes first. Each breadth-first search after the first begins at the call of the operation,
+/// because everything before this call is the same in all searches.
 fn find(worker: &mut Worker<'_>, task: Task<'_>, asked: &Asked, turn: Option<Turn>, meter: &mut Meter) -> bool {
     let first = turn.unwrap_or(Turn::DepthFirst);
     worker.alone(task, Some(asked), |worker| {
@@ -138,10 +138,10 @@ fn after(case: &dyn Case, order: &[OpId], op: OpId) -> Option<Vec<ResultId>> {
     Some(replay.results(op))
 }
 
-/// Adds the results that a linearization shows.
+/// Adds the results that are allowed according to a linearization.
 fn add_results(case: &dyn Case, order: &[OpId], asked: &Asked) {
     let mut known = asked.known.borrow_mut();
-    // No operation returns later, so `asked.op` may come last if the other operations are legal without it.
+    // No operation returns after `asked.op`, so `asked.op` may come last if the other operations are legal without it.
     for result in after(case, order, asked.op).unwrap_or_default() {
         if !known.contains(&result) {
             known.push(result);
@@ -176,7 +176,7 @@ mod tests {
     use crate::judge::{Budget, Config};
     use crate::spec::{Register, RegisterOp, RegisterRet};
 
-    /// Finds all results of an operation by searches of which `first` is the first.
+    /// Finds all allowed results of an operation by searches that begin with `first`.
     fn results(case: &dyn Case, events: &[Event], op: OpId, first: Turn) -> Vec<ResultId> {
         let (classes, config) = (OnceLock::new(), Config::new());
         let mut worker = Worker::new(case, &classes, &config);
@@ -187,11 +187,12 @@ mod tests {
         case.distinct_results(asked.known.into_inner())
     }
 
-    /// Depth-first search begins anew for each result, and breadth-first search where the operation is called.
+    /// For each result, depth-first search begins at the first event, whereas breadth-first search begins at the call
+    /// of the operation.
     #[test]
     fn both_searches_find_the_same_results() {
         let (register, mut random) = (Register::new(0), Random::new(1));
-        // The number of histories in which the operation had each number of results.
+        // `with[n]` is the number of histories in which the operation had `n` allowed results.
         let mut with = [0; 6];
         for _ in 0..300 {
             let shape = Simulation { processes: 4, operations: 40, crashes: 150, busy: true };

@@ -7,24 +7,26 @@
 //! and forgets the least recently used entry first.
 //!
 //! [`check`] searches in just-in-time order. Half of its memory holds the configurations that were
-//! reached most recently, and the other half those that took the most *work* to find
-//! (`judge/search/seen.rs` explains why). The work for a configuration is known when the
+//! reached most recently, and the other half those from which the search failed only after the most
+//! *work* (`judge/search/seen.rs` explains why). The work for a configuration is known when the
 //! configuration fails. At this moment, the configuration is entered into the set.
 //!
 //! `cargo run --release -p trueline-bench -- bounded` compares [`check`] with
-//! [`check_least_recent`] (see BENCHMARKS.md). On registers and sets, both are fast even if the set
-//! has room for only a tenth of all failed configurations. On a queue, [`check_least_recent`]
-//! visits about 50 % more configurations than a search that forgets nothing, and [`check`] visits
-//! hardly more than such a search.
+//! [`check_least_recent`] (see BENCHMARKS.md). On histories of registers and of sets, both are fast
+//! even if they can remember only a tenth of all failed configurations. On histories of a queue,
+//! [`check_least_recent`] visits about 50 % more configurations than a search that forgets nothing,
+//! and [`check`] visits hardly more than such a search.
 //!
-//! The states of the specification are bounded too. When they fill the memory, the search forgets the states that
-//! neither the current path nor the costlier half of the set needs, together with the entries that refer to them.
+//! The memory for the states of the specification is bounded, too. When it is full, the search keeps
+//! only about half of the states: those that the current path needs, and then those that the
+//! costliest entries of the set need (for [`check_least_recent`], the most recent entries). It
+//! forgets the other states, together with the entries that refer to them.
 //!
-//! Most of the path is *folded*. The older part of the path is divided into runs of at most 1024
-//! configurations. For each run, the search keeps only the first configuration and the order of the
-//! operations. When the search backtracks into a run, it takes the same steps again from this
-//! configuration (`judge/search/depth_first.rs`). So a long accepted history takes four bytes for
-//! each operation on the path, instead of a frame and a state.
+//! Most of the path is *folded*: the older part of the path is divided into folds of at most 1024
+//! configurations. For each fold, the search keeps only the first configuration and the order of
+//! the operations. When the search backtracks into a fold, it takes the same steps again from this
+//! first configuration (`judge/search/depth_first.rs`). So a long accepted history takes four bytes
+//! for each operation on the path, instead of a frame and a state.
 //!
 //! # Complexity
 //! If no useful entry is forgotten, the complexity is that of the graph search. If every entry is
@@ -37,7 +39,7 @@ use crate::history::History;
 use crate::spec::Spec;
 use crate::verdict::Judgment;
 
-/// Judges a history with a set that forgets old entries that took little work to find.
+/// Judges a history with a set that forgets old configurations if the search failed from them with little work.
 pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::BoundedGraph, budget))
 }
@@ -56,10 +58,10 @@ const DEFAULT_RECENT_SET: u64 = 1 << 20;
 /// The initial memory for the states. The search can compute forgotten states again.
 const FIRST_STATES: u64 = 2 << 20;
 /// When the path has twice this number of unfolded frames, the older half of them is folded. If
-/// there is little memory for the states, a smaller number is used.
+/// there is little memory for the states, a smaller number is used (see [`BYTES_FOR_FRAME`]).
 const MOST_FRAMES: u64 = 1024;
-/// The number of frames that stay unfolded is the memory for the states, in bytes, divided by this
-/// number.
+/// The memory for the states, in bytes, that is needed for each frame that stays unfolded. If there
+/// is too little memory for [`MOST_FRAMES`] frames, the path is folded earlier.
 const BYTES_FOR_FRAME: u64 = 1 << 10;
 
 pub(super) fn recent_or_costly(config: &Config) -> Search {

@@ -6,9 +6,9 @@
 //! sequence of operations that keeps this order, with every choice of the pending operations that
 //! took effect, and with every outcome that the specification allows.
 //!
-//! It deliberately shares nothing with the search core: no window, no classes, no rules, no memory of failed
-//! configurations. The evidence comes from the definition too: the prefixes of the history are judged one after the
-//! other.
+//! The oracle deliberately shares nothing with the search core: no window, no classes, no rules, no memory of failed
+//! configurations. The evidence comes from the definition, too: the prefixes of the history are judged one after the
+//! other, to find the first one that is not linearizable.
 //!
 //! # Complexity
 //! O(n!) steps of the specification.

@@ -19,8 +19,9 @@ use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
 /// [`Algorithm`](super::Algorithm), which can be used like the built-in algorithms: in a
 /// [`Config`](super::Config), in a test, or as a competitor of
 /// [`Algorithm::Compete`](super::Algorithm::Compete). trueline divides the history into parts, runs
-/// the algorithm on each part, and replays the linearization that it returns. It also locates a
-/// rejection: it runs the algorithm on prefixes of the rejected part.
+/// the algorithm on each part, and replays the linearizations that the algorithm returns. If the
+/// algorithm rejects a part, trueline runs it on prefixes of this part, to find the first event at
+/// which the part fails.
 ///
 /// To test an algorithm, compare its verdicts with those of [`brute::check`](super::brute::check) on small histories.
 ///
@@ -83,15 +84,16 @@ use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 pub trait Checker: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// Returns the name of the algorithm, which reports show.
+    /// Returns the name of the algorithm, for reports.
     fn name(&self) -> &str;
 
     /// Returns a linearization: the operations in an order in which they may have taken effect. Returns `None` if there
     /// is no linearization.
     ///
-    /// A linearization contains every operation that [returned](CheckerInput::ret), and any of the
-    /// others. An operation that [precedes](CheckerInput::precedes) another comes first. The
-    /// specification [allows](CheckerInput::step) the order.
+    /// A linearization contains every operation that [returned](CheckerInput::ret), and may contain
+    /// some of the other operations. If one operation [precedes](CheckerInput::precedes) another, it
+    /// also comes before the other one in the linearization. The specification must
+    /// [allow](CheckerInput::step) the operations in this order.
     ///
     /// # Errors
     /// Returns the limit that ended the search, as [`CheckerInput::step`] returned it, or [`LimitKind::Refused`] if the
@@ -149,8 +151,8 @@ impl<'c> CheckerInput<'c> {
     }
 
     /// Returns the states that the operation leads to from `state`. If the operation has a recorded
-    /// result, it must have this result. The list is empty if the specification does not allow the
-    /// operation in this state.
+    /// result, only outcomes with this result are considered. The list is empty if the
+    /// specification does not allow the operation in this state.
     ///
     /// States are numbers; equal numbers are equal states.
     ///

@@ -56,9 +56,9 @@ pub(crate) trait Case: Sync {
     /// operations get no class. The recorded result of `asked` is ignored, and `asked` has a class
     /// of its own.
     fn classes_of(&self, operations: &mut dyn Iterator<Item = OpId>, asked: Option<OpId>) -> Classes;
-    /// Returns the states of the specification, for a search. If `asked` is given, its operation
-    /// may have any result except the known ones. The caller must also have passed this operation
-    /// to [`classes_of`](Case::classes_of).
+    /// Returns the states of the specification, for a search. If `asked` is given, the operation
+    /// `asked.op` may have any result that is not in `asked.known`. The caller must also have passed
+    /// this operation to [`classes_of`](Case::classes_of).
     fn states<'c>(&'c self, classes: &'c Classes, asked: Option<&'c Asked>) -> Box<dyn StateSpace + 'c>;
     /// Returns the states of the specification, for code that must share nothing with the searches.
     /// Operations are not sorted into classes.
@@ -112,7 +112,7 @@ pub(crate) trait Replay {
 /// The states of a specification by number; the initial state is 0.
 pub(crate) trait Machine {
     /// Returns the states that an operation leads to from `state`, without duplicates. If the
-    /// operation has a recorded result, it must have this result.
+    /// operation has a recorded result, only outcomes with this result are considered.
     fn next(&mut self, state: u32, op: OpId) -> SmallVec<[u32; 2]>;
     /// Returns the results that an operation may return in this state, without duplicates, in the specification's
     /// order.
@@ -130,9 +130,10 @@ pub(crate) trait ReadValues {
     fn start(&mut self, expected: usize) -> Initial<ValueId>;
     /// Returns whether operations with different keys belong to one object ([`Spec::standard_spans_keys`]).
     fn spans_keys(&self) -> bool;
-    /// Reads operations into spans, up to the first operation that cannot be read. Returns the
-    /// number of operations that were read, and the reason if an operation could not be read. If
-    /// `of_one_key` is set, all operations must have the same key.
+    /// Reads operations into spans. Stops at the first operation that is not a standard one or, if
+    /// `of_one_key` is set, after the first operation whose key differs from that of the first
+    /// operation since [`start`](Self::start). Returns the number of operations that were read, and
+    /// the reason for stopping early, if any.
     fn read(&mut self, operations: &[OpId], of_one_key: bool, spans: &mut [Span]) -> (usize, Option<NotRead>);
     /// Returns the number of values.
     fn len(&self) -> usize;
@@ -142,12 +143,12 @@ pub(crate) trait ReadValues {
     fn bytes(&self) -> usize;
 }
 
-/// The reason why an operation could not be read.
+/// The reason why not all operations were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotRead {
     /// The operation is not a standard one.
     NotStandard,
-    /// The operation was read, but its key differs from that of the first operation.
+    /// The key of the last operation that was read differs from that of the first operation.
     OtherKey,
 }
 
@@ -215,7 +216,7 @@ impl<'a, S: Spec + ?Sized> Typed<'a, S> {
     }
 
     /// Calls `each` with each state that `op` leads to from `state`. If `op` has a recorded result,
-    /// it must have this result.
+    /// only outcomes with this result are considered.
     #[inline]
     fn outcomes(&self, state: &S::State, op: OpId, each: &mut dyn FnMut(S::State)) {
         self.outcomes_with(state, op, self.op(op).1, each);
@@ -227,7 +228,8 @@ impl<'a, S: Spec + ?Sized> Typed<'a, S> {
         self.select(outcomes, state, id, recorded, each);
     }
 
-    /// Calls `each` with the states of those outcomes that have the recorded result.
+    /// Calls `each` with the states of the outcomes whose result is `recorded`, or of all outcomes
+    /// if `recorded` is `None`. If the operation is left out, also calls `each` with `state`.
     fn select(
         &self,
         outcomes: Outcomes<S::Ret, S::State>,
@@ -309,10 +311,10 @@ impl<S: Spec + ?Sized> Case for Typed<'_, S> {
         let mut table = Table::default();
         let mut hashes: Vec<u64> = Vec::new();
         let mut classes = Classes::none(self.places.len());
-        // Foresight is sound only if every blind write is marked. Two kinds of operations are not
-        // marked even if they are blind writes: operations that are left out, and the operation
-        // whose possible results are searched for. If there are such operations, no operation is
-        // marked as a goal.
+        // Foresight is sound only if the classes of all blind writes are marked as overwriting. Two
+        // kinds of blind writes are not: operations that are left out, and `asked`. So if any
+        // operation is left out, or if `asked` may be a blind write, no class is marked as a goal,
+        // which turns foresight off.
         let foresees = self.left_out.is_empty() && asked.is_none_or(|asked| self.spec.observes(self.op(asked).0, None));
         for id in operations {
             let mut pair = self.op(id);
@@ -653,7 +655,7 @@ struct Values<'c, 'a, S: Spec + ?Sized> {
     in_order: Vec<&'c S::Value>,
     /// The approximate number of values that the caller expects to read.
     expected: usize,
-    /// The key of the first operation.
+    /// The key of the first operation that was read since [`start`](ReadValues::start).
     first_key: Option<Option<S::Key>>,
     /// The operations of a batch, until their values are numbered.
     waiting: Vec<Standard<&'c S::Value>>,

@@ -74,7 +74,7 @@ impl Frame<'_> {
         open_at_return(events, returning, |op| (self.call(op), self.ret(op)))
     }
 
-    /// Returns the number of events, which the report about a limit needs.
+    /// Returns the number of events, for reports about limits.
     pub(crate) fn event_count(&self) -> u32 {
         u32::try_from(self.events.len()).unwrap_or(u32::MAX)
     }

@@ -18,8 +18,8 @@ pub(super) struct Places {
     slots: HashMap<OpId, u32, hash::Builder>,
     /// The number of slots.
     pub(super) slot_count: u32,
-    /// The lists of open executions at all places, concatenated; each list is sorted by the ranks
-    /// that the caller gave. `open_from` has the start of each list.
+    /// The lists of open executions at all places, concatenated. Each list is sorted by the function
+    /// `rank` that was passed to [`Places::new`]. `open_from` holds the start of each list.
     open: Vec<OpId>,
     open_from: Vec<u32>,
 }

@@ -117,8 +117,8 @@ pub(super) trait Explain<Op, Ret: Clone> {
         Ok(self.explain(cut)?.is_some())
     }
 
-    /// Returns the results that an execution that is open at the end may return, without duplicates. Some of these
-    /// results may not lead to an explanation.
+    /// Returns the results that `op`, which is open at the end of the cut, may return, without duplicates. Some of
+    /// these results may not lead to an explanation.
     fn results(&mut self, cut: &Cut<'_, Op, Ret>, op: OpId) -> Result<Vec<Ret>, LimitKind>;
 
     /// Returns an explanation after which every execution that should have returned has returned,
@@ -133,10 +133,10 @@ pub(super) trait Explain<Op, Ret: Clone> {
         }
     }
 
-    /// Returns the evidence that a part cannot be explained. The part can be explained up to event
-    /// `failed`. Galloping and binary search find the first return up to which the part cannot be
-    /// explained. This works because the part then cannot be explained up to any later return
-    /// either.
+    /// Returns the evidence that a part cannot be explained, given that it can be explained up to
+    /// event `failed`. Galloping and binary search find the first return up to which the part cannot
+    /// be explained. This works because if the part cannot be explained up to some return, it cannot
+    /// be explained up to any later return either.
     fn evidence(&mut self, cut: &Cut<'_, Op, Ret>, failed: u32) -> Result<Evidence<Ret>, LimitKind> {
         let returns: Vec<OpId> =
             cut.events().filter(|event| event.kind() == EventKind::Return).map(|event| event.op()).collect();

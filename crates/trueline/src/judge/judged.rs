@@ -41,8 +41,8 @@ where
         config: &Config,
     ) -> Result<Box<dyn Judged + 'a>, Self::Error>;
 
-    /// Returns whether operations wait for each other. If they do, [`Judged::progress`] returns an
-    /// answer.
+    /// Returns whether operations of this specification can wait for each other. If so,
+    /// [`Judged::progress`] returns a verdict.
     fn has_progress(&self) -> bool {
         false
     }
@@ -109,7 +109,7 @@ pub trait Judged: Debug + Send + Sync {
     fn states(&self, linearization: Option<&Witness>) -> Vec<Passed>;
 
     /// Returns whether operations that are stuck at the end of the history should have returned ([`sync::progress`],
-    /// [`interval::progress`](super::interval::progress)), or `None` if operations do not wait for each other.
+    /// [`interval::progress`](super::interval::progress)), or `None` if operations never wait for each other.
     fn progress(&self, budget: &Budget) -> Option<ProgressVerdict<String>>;
 
     /// Returns the reason why executions that synchronize in pairs cannot all have had partners
@@ -328,8 +328,8 @@ impl<S: Spec + ?Sized, P: Deref<Target = S> + Send + Sync> Criterion for QuasiLi
         quasi::judge(&*self.0, history, &self.1, config)
     }
 
-    /// If the specification allows an order, returns the states that the operations pass through in
-    /// this order.
+    /// Returns the states that the operations pass through in the order that the specification
+    /// allows ([`Witness::permuted`]). Returns no states if the witness has no such order.
     fn states(&self, history: &History<S::Op, S::Ret>, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {
         states(&*self.0, history, &linearization.permuted)
     }

@@ -3,9 +3,10 @@
 //! The search follows Lowe's slides *Testing for Linearizability*, slides 6 and 7, and the remark
 //! on breadth-first search in section 4 of the paper. It reads the history once, and keeps the set
 //! of all configurations that agree with the history so far. At the return of an operation, each
-//! configuration that has linearized the operation stays in the set. In every other configuration,
-//! pending calls are linearized in every order that lets the returning operation be next. If the
-//! set becomes empty, the history is rejected at that return.
+//! configuration that has linearized the operation stays in the set. Each other configuration is
+//! replaced by its continuations in which any number of other open operations have been linearized,
+//! in any order, and then the returning operation. If the set becomes empty, the history is rejected
+//! at that return.
 //!
 //! The slides compare results when an operation returns: until then, a configuration may contain an
 //! operation that was linearized with a result other than the recorded one ([`check_at_return`]).

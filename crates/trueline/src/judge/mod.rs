@@ -162,7 +162,7 @@ impl Config {
         Self { completes: false, ..self }
     }
 
-    /// Returns a configuration that runs one algorithm on the history as a whole.
+    /// Returns the options for running one algorithm on the history as a whole.
     fn plain(algorithm: Algorithm, budget: &Budget) -> Self {
         Self::new().algorithm(algorithm).partition(false).budget(budget.clone())
     }
@@ -223,9 +223,9 @@ impl Config {
         self
     }
 
-    /// Makes tree searches restart in another order. The number of configurations that attempt n
-    /// may visit is `configurations` times the nth number of Luby's sequence (1, 1, 2, 1, 1, 2, 4
-    /// and so on).
+    /// Makes tree searches start over, in another order, after a number of configurations. Attempt
+    /// n may visit `configurations` times the nth number of Luby's sequence (1, 1, 2, 1, 1, 2, 4 and
+    /// so on).
     ///
     /// A tree search usually either succeeds soon or takes very long, so several short attempts are
     /// usually faster than a long one. The search stays complete because the attempts grow. The

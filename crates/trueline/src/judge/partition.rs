@@ -204,11 +204,11 @@ impl<'h> Parts<'h> {
 /// The value of `end` for a part that is judged as a whole.
 const WHOLE: u32 = u32::MAX;
 
-/// The maximum length of a short part, in events. The operations of a short part are still in the
-/// caches of the processor when they are needed again.
+/// The maximum number of events of a short part, and of operations of a short linearization. Such
+/// operations are still in the caches of the processor when they are needed again.
 const SHORT: usize = 64;
 
-/// The number of parts that one call of `Work::touch` looks at. It touches only the short ones.
+/// The number of parts that are passed to `Work::touch` at a time. `Work::touch` skips the parts that are not short.
 const TOUCHED: usize = 32;
 
 /// The verdicts on the parts, in the order of the parts, up to the first rejected part.
@@ -324,10 +324,10 @@ struct PartJudged {
 }
 
 impl Work<'_> {
-    /// Returns the number of parts that were judged by the versions of their operations, and the
-    /// contradiction of the first part whose versions contradict the history. Ignores
-    /// contradictions in parts that come after a rejected part: depending on timing, other threads
-    /// may or may not have judged these parts.
+    /// Returns the number of parts that were accepted because of the versions of their operations.
+    /// Also returns the first contradiction, that is, the reason why a part has no linearization in
+    /// the order of versions. Ignores contradictions of parts that come after a rejected part:
+    /// depending on timing, other threads may or may not have judged these parts.
     fn versions(&self, verdicts: &Verdicts, choices: &auto::Choices) -> Option<Versions> {
         let contradictions = self.contradictions.lock().unwrap_or_else(PoisonError::into_inner);
         let parts = choices.by_versions();
@@ -570,7 +570,7 @@ impl Work<'_> {
                 let mut own = meter.part(Some(most), None);
                 let section = &self.parts.whole[index];
                 let end = bad.evidence.event;
-                // An object may have no events, and many parts begin later.
+                // Skip parts that have no events before `end`.
                 let first = self.parts.task(section).events.first();
                 if first.is_none_or(|first| self.frame.call(first.op()) >= end) {
                     continue;
@@ -588,7 +588,8 @@ impl Work<'_> {
                     }
                 }
             }
-            // A part that is undecided up to this event may be decided up to an earlier event.
+            // If an earlier failing event was found, judge the undecided parts again, up to that
+            // event: they may be decided up to there.
             if doubtful.is_empty() || bad.evidence.event == event {
                 bad.evidence.is_first = doubtful.is_empty();
                 break;

@@ -110,9 +110,9 @@ impl List {
     }
 }
 
-/// The operations of one kind, as they are in the whole history.
+/// The operations of one kind in the whole history.
 struct Operations {
-    /// The spans of the operations, in the order of their calls.
+    /// The indices of the operations in `Input::spans`, in the order of their calls.
     spans: Vec<u32>,
     /// The positions of the calls of these operations, doubled. `returns` holds the positions of
     /// their returns, doubled.
@@ -120,8 +120,8 @@ struct Operations {
     returns: Vec<u32>,
     /// The value of each operation; [`NONE`] for an unsuccessful dequeue.
     values: Vec<u32>,
-    /// The operations, sorted by value and then by return. `starts` holds the index where each
-    /// value starts.
+    /// The operations that have a value, sorted by value and then by return. `starts` holds the
+    /// index where each value starts.
     by_return: Vec<u32>,
     starts: Vec<u32>,
 }
@@ -250,8 +250,8 @@ impl<'a> Lowe<'a> {
             enqueued: Vec::new(),
             dequeued: Vec::new(),
         };
-        // The pairs that are still to be tried, in reverse order. Each list comes with the history
-        // from which a pair of the list is to be removed.
+        // Lists of pairs that are still to be tried, each in reverse order and with the history
+        // from which one of its pairs is to be removed.
         let mut stack: Vec<(Rest, Vec<(u32, u32)>)> = Vec::new();
         loop {
             if !go_on() {
@@ -395,8 +395,8 @@ impl<'a> Lowe<'a> {
         early.clone().any(|d| unsuccessful(&d)) && early.any(|d| !unsuccessful(&d))
     }
 
-    /// Applies the operation `h - e -D d` of the paper: removes a pair, and delays the calls of
-    /// dequeues until after the enqueues that preceded `dequeue`.
+    /// Applies the operation `h - e -D d` of the paper: removes a pair, and delays the calls of the
+    /// remaining dequeues until after the returns of the enqueues that preceded `dequeue`.
     fn take_out(&self, rest: &mut Rest, enqueue: u32, dequeue: u32) {
         rest.enqueues.remove(enqueue);
         rest.ended.remove(self.place[enqueue as usize]);

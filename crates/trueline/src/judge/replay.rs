@@ -103,8 +103,8 @@ mod tests {
     use super::*;
     use crate::spec::{Queue, QueueOp, QueueRet};
 
-    /// Returns a sequence of queue operations, one encoded by each base-7 digit of `code`; an operation that never
-    /// returns overlaps all later ones.
+    /// Returns a history of `length` queue operations, each encoded by one base-7 digit of `code`. They run one after
+    /// the other, but an operation that never returns overlaps all later ones.
     fn sequence(mut code: u32, length: u32) -> History<QueueOp<u8>, QueueRet<u8>> {
         let mut builder = History::builder();
         for process in 0..length {
@@ -126,13 +126,12 @@ mod tests {
         builder.finish()
     }
 
-    /// Replays all short sequences both by objects and by states, as one part, and as two parts with operations to be
-    /// skipped.
+    /// Replays all short sequences both on [objects](Spec::object) and on states, once as a single part, and once as
+    /// two parts with operations that are skipped.
     #[test]
     fn objects_and_states_say_the_same() {
         let queue = Queue::new();
-        // The number of times that each combination occurred: whether objects replayed the sequence, and whether it was
-        // legal.
+        // Counts sequences by two answers: whether the sequence was replayed on objects, and whether it was legal.
         let mut said = [[0; 2]; 2];
         for code in 0..7_u32.pow(5) {
             let history = sequence(code, 5);

@@ -83,8 +83,8 @@ pub(super) fn search(
     let is_out_of_memory =
         |verdict: &Verdict<ResultId>| matches!(verdict, Verdict::Unknown(limit) if limit.kind == LimitKind::Memory);
     let mut growth = 1_u64;
-    // A search that has run out of memory would run out of memory again, so the other search
-    // continues alone.
+    // Set to `false` when a search runs out of memory: it would run out of memory again, so the
+    // other search continues alone.
     let mut takes_turns = true;
     loop {
         let patience = times.filter(|_| takes_turns).map(|times| DEPTH_FIRST.times(times.saturating_mul(growth)));

@@ -25,20 +25,20 @@ use super::search::Meter;
 use crate::history::{Event, OpId};
 use crate::verdict::Contradiction;
 
-/// The number of steps of the specification for each operation after which the search gives up.
+/// The search gives up after this many steps of the specification per operation, plus [`LEAST_STEPS`].
 const STEPS_PER_OPERATION: usize = 32;
 
-/// The search may take this many steps in total, in addition to [`STEPS_PER_OPERATION`] for each
-/// operation.
+/// The number of steps that the search may take in addition to [`STEPS_PER_OPERATION`] steps for each operation.
 const LEAST_STEPS: usize = 1_000;
 
-/// In the second round of [`VersionSearch::candidate`], operations that never returned are tried
-/// before a group only if they are among the last N that were called, where N is this number.
+/// The maximum number of operations without a version that are considered before a group in two
+/// places: in the second round of [`VersionSearch::candidate`], to find operations that never
+/// returned, and in [`VersionSearch::has_returned_update`].
 const MOST_SPECULATED: usize = 8;
 
 /// Returns the operations of a part in the order of their versions, or the reason why no
-/// linearization can have that order. Returns `None` if no operation has a version, or if a limit
-/// was reached.
+/// linearization in that order was found. Returns `None` if no operation has a version, or if a
+/// limit was reached.
 pub(super) fn order(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Option<Result<Vec<OpId>, Contradiction>> {
     let frame = case.frame();
     let has_version = |op: OpId| case.version(op).is_some() && frame.ret(op).is_some();
@@ -113,11 +113,11 @@ impl Queue {
     }
 }
 
-/// A point of the search at which one of several operations was placed.
+/// A point to which the search returns if it fails later, to place another operation without a version.
 struct ChoicePoint {
     group: usize,
     state: u32,
-    /// The length of `order` before that operation was placed.
+    /// The length of `order` at this point.
     length: usize,
     updates_in_gap: i64,
     /// The position of the next candidate to try, counted through both rounds of
@@ -262,8 +262,8 @@ impl<'c> VersionSearch<'c> {
         call < earliest && self.first_due().is_none_or(|due| due == at || call < self.free[due].ret)
     }
 
-    /// Places all operations that do not change the state and are legal in the current state. It is
-    /// never better to place them later.
+    /// Places all operations without a version that do not change the state and are legal in the
+    /// current state. It is never better to place them later.
     fn place_observers(&mut self, group: usize, state: u32, meter: &mut Meter) -> Result<(), End> {
         let earliest = self.groups.get(group).map_or(NEVER, |group| group.earliest_return);
         let mut next = self.observers.first(&self.is_placed);
@@ -302,7 +302,7 @@ impl<'c> VersionSearch<'c> {
             let mut is_legal = true;
             for other in (0..length).filter(|&other| other != first) {
                 let op = self.groups[index].operations[other];
-                // The version changes only once, so all other operations of the group leave the state unchanged.
+                // All operations of a group have the same version, so only the first one may change the state.
                 is_legal = self.step(next, op, meter)? == Some(next);
                 if !is_legal {
                     break;

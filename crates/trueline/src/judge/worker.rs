@@ -26,7 +26,7 @@ pub(super) struct Worker<'a> {
     /// The operation whose possible results the searches look for; `None` if the searches only
     /// judge the part.
     asked: Option<&'a Asked>,
-    /// Where breadth-first search can begin when it searches for another result of the same operation.
+    /// The level at which breadth-first search can begin when it looks for another result of the operation in `asked`.
     checkpoint: Option<Checkpoint>,
     /// The number of states in search cores that were dropped.
     forgotten: u64,
@@ -76,8 +76,8 @@ impl<'a> Worker<'a> {
         self.checkpoint = None;
     }
 
-    /// Prepares the next search for a result of the operation of [`asked`](Self::asked), after more results became
-    /// known.
+    /// Prepares the next search for a result of the operation in [`asked`](Self::asked), after more of its results have
+    /// become known.
     pub(super) fn ask_again(&mut self) {
         let is_reached = self.checkpoint.as_ref().is_some_and(Checkpoint::is_reached);
         let class = self.asked.map(|asked| self.classes().of(asked.op));

@@ -31,7 +31,7 @@ pub(super) trait Family: Debug + Send + Sync + 'static {
 
     fn spec(&self) -> &Self::Spec;
 
-    /// Returns whether the process that calls an operation matters.
+    /// Returns whether it matters which process calls an operation.
     fn process_matters(&self) -> bool;
 
     /// Returns the function that decides, given the whole history, how results are read. Returns
@@ -39,8 +39,8 @@ pub(super) trait Family: Debug + Send + Sync + 'static {
     fn settle(&self) -> Option<Settle<Self::Spec>>;
 
     /// For a counter, returns the initial number and the function that returns the number that an
-    /// operation adds; otherwise `None`. These two make it possible to refuse a history whose sums
-    /// might overflow.
+    /// operation adds; otherwise `None`. The caller uses them to refuse a history whose sums might
+    /// overflow.
     fn adds(&self) -> Option<(i64, Adds<Self::Spec>)>;
 
     /// Returns whether all operations except observers (see [`Spec::observes`]) are possible in every state, have one
@@ -57,7 +57,7 @@ pub(super) trait SyncFamily: Debug + Send + Sync + 'static {
     /// Returns the criterion that histories of this specification must satisfy.
     fn criterion(&self) -> impl Criterion<Op = Self::Op, Ret = Self::Ret>;
 
-    /// Returns an object in its initial state, which executes operations; `None` if operations take
+    /// Returns an object that executes operations, in its initial state; `None` if operations take
     /// several steps.
     fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
 }
@@ -104,7 +104,7 @@ pub(super) trait AnyFamily: Debug + Send + Sync {
     fn has_progress(&self) -> bool {
         false
     }
-    /// Returns whether `judge` judges quasi linearizability.
+    /// Returns whether `judge` judges quasi linearizability instead of linearizability.
     fn is_quasi(&self) -> bool {
         false
     }
@@ -147,7 +147,7 @@ impl<F: SyncFamily> AnyFamily for SyncErased<F> {
     }
 
     fn process_matters(&self) -> bool {
-        // Specifications of synchronizations may distinguish executions by their process.
+        // If operations synchronize, each operation may contain the process that calls it.
         true
     }
 

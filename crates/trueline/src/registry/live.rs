@@ -11,7 +11,7 @@ use crate::judge::{Effect, Online, OnlineCall, OnlineLimits, Why};
 use crate::spec::Spec;
 
 /// The names of the specifications whose histories are judged online. Their states stay small, or
-/// at least the part of the state that belongs to one key does.
+/// at least the part of the state that belongs to a single key stays small.
 const ONLINE: &[&str] = &[
     "register",
     "cas-register",
@@ -56,17 +56,18 @@ pub struct LiveCall(u32);
 pub enum LiveEffect {
     /// The event does not change the verdict.
     Nothing,
-    /// From this event on, the events of one key, or of the whole object, are not linearizable.
+    /// With this event, the history of one key, or of the whole object, has become impossible to
+    /// linearize.
     Rejected {
         /// The key; `None` if the object is not divided by key.
         key: Option<Value>,
-        /// The results that the operation could have returned, as text: shorter texts first, and
-        /// texts of equal length in alphabetical order.
+        /// The results that the operation could have returned instead, as text: shorter texts
+        /// first, and texts of equal length in alphabetical order.
         allowed: Vec<String>,
         /// Whether `allowed` lists all results that the operation could have returned.
         are_all: bool,
     },
-    /// It cannot be decided whether the events of one key, or of the whole object, are
+    /// It cannot be decided whether the history of one key, or of the whole object, is
     /// linearizable.
     Undecided {
         /// The key; `None` if the object is not divided by key.
@@ -116,9 +117,9 @@ impl NamedSpec {
 }
 
 impl Live<'_> {
-    /// Adds a call that was read from this line. Returns `None` if the operation spans several
-    /// keys, although earlier operations of the object were judged by key. From this call on, the
-    /// object cannot be judged online.
+    /// Adds a call, which is on line `line` of the file. Returns `None` if the earlier operations
+    /// of the object were judged key by key, but this operation spans several keys. From then on,
+    /// the object cannot be judged online.
     ///
     /// # Errors
     /// Returns an error if the operation is unknown, or has an argument of the wrong type.
@@ -136,7 +137,7 @@ impl Live<'_> {
         self.judge.call(operation.name, object, process, record).map_err(at)
     }
 
-    /// Adds the return of an operation. The return was read from this line.
+    /// Adds the return of an operation. The return is on line `line` of the file.
     ///
     /// # Errors
     /// Returns an error if the result has the wrong type.
@@ -160,7 +161,7 @@ impl Live<'_> {
         self.judge.part(call)
     }
 
-    /// Returns the number of parts to which the events so far belong.
+    /// Returns the number of parts that have had events so far.
     pub fn parts(&self) -> u32 {
         self.judge.parts()
     }
@@ -170,8 +171,8 @@ impl Live<'_> {
         self.judge.key(call)
     }
 
-    /// Gives up on the part that an operation belongs to, unless the part is already decided.
-    /// Returns `true` if the part was not decided yet.
+    /// Gives up on the part that an operation belongs to, unless the verdict on the part is already
+    /// final. Returns whether the judge gave up.
     pub fn give_up(&mut self, call: LiveCall, why: Why) -> bool {
         self.judge.give_up(call, why)
     }
@@ -181,8 +182,8 @@ impl Live<'_> {
         self.judge.bytes()
     }
 
-    /// Frees memory if more is used than the limit allows. Returns the parts whose unknown outcomes were forgotten,
-    /// and the parts that were given up.
+    /// Frees memory if the judge uses more than [`LiveLimits::memory`]. Returns the parts whose unknown outcomes were
+    /// forgotten, and the parts that were given up.
     pub fn save_memory(&mut self) -> (Vec<u32>, Vec<u32>) {
         self.judge.save_memory()
     }
@@ -217,8 +218,8 @@ pub(super) struct LiveFamily<'f, F: Family> {
     open: Vec<Option<OpenCall<F>>>,
     free: Vec<u32>,
     parts: u32,
-    /// The sum of the positive numbers that operations have added, and the sum of the negative
-    /// ones. Used only if the specification is a counter.
+    /// The sum of the positive numbers that operations add, and the sum of the negative ones. Used
+    /// only if the specification is a counter.
     sums: (i128, i128),
 }
 

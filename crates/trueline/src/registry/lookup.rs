@@ -31,8 +31,8 @@ impl Options {
     }
 }
 
-/// The error if no specification has the given name, or if the specification cannot read the
-/// history.
+/// The error that is returned if no specification has the given name, or if the specification
+/// cannot read the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedError {
     line: Option<usize>,
@@ -225,7 +225,8 @@ impl NamedSpec {
         Ok(Box::new(Raw { spec: self, history: source.read()? }))
     }
 
-    /// Returns whether [`judge`](Self::judge) judges quasi linearizability.
+    /// Returns whether [`judge`](Self::judge) judges quasi linearizability instead of
+    /// linearizability.
     #[doc(hidden)]
     pub fn is_quasi(&self) -> bool {
         self.family.is_quasi()

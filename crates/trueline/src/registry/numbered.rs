@@ -87,12 +87,12 @@ pub(super) trait Numbered<V>:
 /// The specification of a family, with the type of the family erased.
 pub(super) type AnyNumbered<'f, V> = Arc<dyn Numbered<V> + 'f>;
 
-/// Returns the specification of a family, initially without any operations.
+/// Returns the numbered specification of a family, initially without operations and results.
 pub(super) fn numbered<F: Family>(family: &F) -> Box<dyn Numbered<Lent<F>> + '_> {
     Box::new(Table { family, ops: Items::new(), rets: Items::new(), keys: Mutex::default() })
 }
 
-/// Returns the formatting of operations and results.
+/// Returns the functions that format operations and results for reports.
 pub(super) fn show<'f, V: LentValue>(spec: &AnyNumbered<'f, V>) -> Show<'f, OpNumber, RetNumber> {
     let (spec, same) = (Arc::clone(spec), Arc::clone(spec));
     Show::by(move |op| Shown::Record(spec.show_op(*op)), move |ret| same.show_ret(*ret))
@@ -256,8 +256,9 @@ impl<F: Family> Spec for Table<'_, F> {
         self.spec().reaches(state.of(), &self.op(goal), &self.rets.get(result.0))
     }
 
-    /// Returns `None` for operations that [`Spec::restrict`] has created: such operations are not
-    /// in the history, so their values cannot be borrowed, and the operations are judged by search.
+    /// Returns `None` for operations that [`Spec::restrict`] has created: they were not read with
+    /// the history, so their values cannot be borrowed. A history that contains such operations is
+    /// judged by search.
     fn standard<'a>(&'a self, op: &'a OpNumber, recorded: Option<&'a RetNumber>) -> Option<Standard<&'a Lent<F>>> {
         let recorded = match recorded {
             Some(ret) => Some(self.rets.read(ret.0)?),

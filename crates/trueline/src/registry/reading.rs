@@ -1,4 +1,4 @@
-//! Reads histories from the form that files contain.
+//! Converts histories from the notation of files to the operations of a specification.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -97,7 +97,8 @@ pub(super) fn read_one<V: LentValue>(
     read(info, operation, read_op, |record, op, result| spec.borrow_mut().read_ret(record, *op, result))
 }
 
-/// Reads an operation and its outcome, or returns the line and the error.
+/// Reads an operation and its outcome. An error contains the line of the call or return that cannot
+/// be read.
 pub(super) fn read<Op, Ret>(
     info: &SpecInfo,
     operation: &Operation<Record, Value>,

@@ -28,7 +28,7 @@ impl std::fmt::Debug for NamedObject<'_> {
 }
 
 impl NamedSpec {
-    /// Returns an object in its initial state, which executes operations; `None` if operations of
+    /// Returns an object that executes operations, in its initial state; `None` if operations of
     /// the specification take several steps.
     ///
     /// ```
@@ -111,9 +111,9 @@ impl<F: Family> AnyObject for OneAtATime<'_, F> {
             let process = self.family.process_matters().then_some(process);
             let op = F::Notation::read_op(canonical(info, record), process, record)?;
             let outcomes = self.family.spec().step(&self.state, &op, None);
-            // Files cannot express every result. For example, if an append of the element 5 to a
-            // log returns the index 5, the result is read back as the repeated element. Keep only
-            // results that are read back unchanged.
+            // The notation of files cannot express every result. For example, if an append of the
+            // element 5 to a log returns the index 5, this result is read back as the repeated
+            // element. Keep only results that are read back unchanged.
             let said = outcomes.into_iter().filter_map(|(ret, next)| {
                 let value = F::Notation::write_ret(record, &ret);
                 let again = F::Notation::read_ret(record, &op, &value);

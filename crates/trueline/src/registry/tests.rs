@@ -11,8 +11,8 @@ fn judge(name: &str, text: &str) -> Result<Judgment<String>, NamedError> {
     Ok(spec(name, Options::new())?.judge(history, &Config::new())?.judgment().clone())
 }
 
-/// Writes a history of operations that are called one after another. Each operation consists of its
-/// function and argument, as fields of a JSON object, and of its result.
+/// Writes a history of operations that are called one after another. Each element of `operations`
+/// is a pair: the function and argument, as fields of a JSON object, and the result.
 fn sequential(operations: &[(&str, &str)]) -> String {
     let mut text = String::new();
     for (index, (call, result)) in operations.iter().enumerate() {
@@ -339,8 +339,9 @@ fn named_things_can_be_sent_to_other_threads() {
     check::<NamedError>();
 }
 
-/// Judges a file in two ways. First, the file is read for the specification, without keeping its
-/// records. Then, the file is read into records, which are judged.
+/// Judges a file in two ways, and returns both outcomes. The first way converts the records to
+/// operations of the specification while reading, without keeping the records. The second way reads
+/// all records before judging them.
 fn both_ways(name: &str, text: &str) -> [Result<String, String>; 2] {
     let spec = spec(name, Options::new()).expect("the name is in the table");
     let shown = |judged: Box<dyn Judged + '_>| {

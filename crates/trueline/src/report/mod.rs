@@ -41,7 +41,7 @@ use crate::view::{Finding, Report, Timeline, prose};
 /// problem.
 const EXCERPT: usize = 256;
 /// The maximum length of a linearization that is replayed for an excerpt. Replaying a longer
-/// linearization would take more time than searching for it.
+/// linearization would take more time than finding it took.
 const MOST_REPLAYED: usize = 200_000;
 
 /// The requested parts of a report besides the verdict. By default, no part is requested.
@@ -130,7 +130,7 @@ pub fn assemble(file: &str, spec: &str, judged: &dyn Judged, wanted: &Wanted) ->
         report = report.with_explanation(sentences);
     }
     let has_problem = matches!(report.finding, Finding::Rejected(_) | Finding::Stuck(_));
-    // A picture of the complete history explains a problem even if the printed report does not.
+    // If the printed report does not explain the problem, a picture of the complete history does.
     let lacks_why = *picture == Picture::Everything && has_problem && report.explanation.is_empty();
     let why = lacks_why.then(|| explained(&report.finding, Words::All));
     let core = argued.map(|(core, _)| core);
@@ -170,8 +170,8 @@ fn explain(
                     None => prose::tell_evidence(history, evidence),
                 };
             }
-            // List the annotations, starting at the first call of the core or, if there is no core,
-            // at the call of the refused operation.
+            // List the annotations, starting at the earliest call: that of the refused operation or
+            // of an operation of the core.
             let ops = argued.map_or_else(Vec::new, |(core, _)| core.shown());
             let calls = ops.iter().chain([&evidence.refused]).map(|op| history[*op].call_position());
             let from = calls.min().unwrap_or(evidence.event);

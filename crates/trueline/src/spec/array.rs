@@ -94,8 +94,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
     }
 
     fn subject(&self, op: &ArrayOp<V>, recorded: Option<&ArrayRet<V>>) -> Subject {
-        // Each index is a register, and the operations on each of its values can be removed
-        // separately.
+        // Each index is a register. As in `Register`, the operations on one value of a register can
+        // be removed without the operations on its other values.
         match (op, recorded) {
             (ArrayOp::Write(index, value), _) | (ArrayOp::Read(index), Some(ArrayRet::Value(value))) => {
                 Subject::of(&(index, value))

@@ -64,7 +64,7 @@ pub(super) fn describe_counts<V: Debug>(state: &Trie<V, u32>) -> String {
     format!("{{{}}}", in_reading_order(instances).join(", "))
 }
 
-/// Returns the bag without one instance of a value, which it contains `count` times.
+/// Returns the bag without one instance of `value`. The bag `state` contains `value` `count` times.
 pub(super) fn without_one<V: Clone + Eq + Hash>(state: &Trie<V, u32>, value: &V, count: u32) -> Trie<V, u32> {
     // A count of 0 is never stored, so that equal bags are equal maps.
     if count > 1 { state.insert(value.clone(), count - 1) } else { state.remove(value) }
@@ -103,8 +103,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
     }
 
     fn subject(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> Subject {
-        // An empty bag stays empty if all operations on some of the values are removed from the
-        // history.
+        // If an operation found the bag empty, it still finds the bag empty after all operations on
+        // some of the values have been removed from the history.
         op.does().subject(recorded)
     }
 

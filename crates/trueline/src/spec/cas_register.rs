@@ -124,8 +124,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
     }
 
     fn subject(&self, op: &CasRegisterOp<V>, recorded: Option<&CasRegisterRet<V>>) -> Subject {
-        // Operations on some values can be removed for the same reason as in `Register`. But a
-        // compare-and-set depends on two values, or, if it failed, on all values except `expected`.
+        // Operations on some values can be removed for the same reason as in `Register`. But a successful
+        // compare-and-set depends on two values, and a failed one on all values except `expected`.
         match (op, recorded) {
             (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) if self.nil.as_ref() == Some(value) => {
                 Subject::Free

@@ -1,4 +1,4 @@
-//! A store of strings by key, which can be appended to.
+//! A key-value store of strings that supports appending.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -130,8 +130,9 @@ impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
     }
 
     fn heap_size(&self, state: &Trie<K, Text>) -> usize {
-        // An update adds at most one piece of text. Without its bytes, each piece has the same
-        // size, so it does not matter to which string the piece was added.
+        // An update adds at most one piece of text. The bytes of a piece are not counted, and
+        // without them all pieces have the same size. So the first string stands for the one that
+        // was updated.
         state.heap_size() + state.iter().next().map_or(0, |(_, text)| text.heap_size())
     }
 

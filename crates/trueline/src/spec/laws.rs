@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::persistent::testing::Random;
 use super::{Outcomes, Spec};
 
-/// Checks a specification in the states of random walks, for all of these operations and results.
+/// Checks that a specification satisfies these laws in the states of random walks, for all of these
+/// operations and results:
 ///
 /// - given a recorded result, `step` returns the same outcomes as without a recorded result,
 ///   restricted to those with that result;
@@ -68,11 +69,12 @@ pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret],
     assert!(observed > 0 || blocked > 0, "the test visited only operations that change the state, so it tested little");
 }
 
-/// Checks the promise of `overwrites`: in every state of the walks, the operation with this result has exactly one
-/// outcome, and the next state is always the same. For an operation with a key, the walks use operations with that key.
+/// Checks the promise of `overwrites`: in every state of the walks, an operation that overwrites with a result has
+/// exactly one outcome with this result, and the next state is always the same. For an operation with a key, the walks
+/// use operations with that key.
 ///
-/// If no result is recorded, there must be at least one outcome, and all outcomes must have the
-/// same next state.
+/// If `overwrites` returns `true` without a recorded result, there must be at least one outcome,
+/// and all outcomes must have the same next state.
 pub(crate) fn check_overwrites<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     let mut random = Random::new(seed);
     for operation in operations {
@@ -120,7 +122,7 @@ pub(crate) fn check_reaches<S: Spec>(spec: &S, operations: &[S::Op], results: &[
     let mut random = Random::new(seed);
     let (mut goals, mut out_of_reach) = (0, 0);
     for _ in 0..60 {
-        // The states of a walk, and the steps that led to each of them except the first.
+        // The states of a walk, and for each state after the first, the step that led to it.
         let mut states = vec![spec.initial()];
         let mut steps: Vec<(S::Op, S::Ret)> = Vec::new();
         for _ in 0..20 {

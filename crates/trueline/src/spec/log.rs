@@ -13,7 +13,7 @@ use super::{Outcomes, Spec, Subject, blocked, outcome};
 ///
 /// | operation | result | leaves the state unchanged |
 /// |---|---|---|
-/// | `Append(v)` | `Index`, the number of values before `v`; `Done` if the operation does not return it | never |
+/// | `Append(v)` | `Index`, the number of values before `v`; `Done` if the log does not return this number | never |
 /// | `Read` | `Values`, all values, the oldest first | always |
 /// | `Size` | `Size`, the number of values | always |
 ///
@@ -128,7 +128,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Log<V> {
         gone: &dyn Fn(Subject) -> bool,
     ) -> Option<(LogOp<V>, Option<LogRet<V>>)> {
         match (op, recorded) {
-            // The index of this value changes if other values are removed.
+            // The index of the appended value changes if other values are removed, so forget the
+            // index.
             (LogOp::Append(_), Some(LogRet::Index(_))) => Some((op.clone(), Some(LogRet::Done))),
             (LogOp::Read, Some(LogRet::Values(values))) => {
                 // A chain iterates from the newest value.

@@ -1,8 +1,8 @@
 //! Specifications: the sequential objects that concurrent ones are compared with.
 //!
 //! A [`Spec`] defines the initial state of the object, and for each operation the possible results and next states. A
-//! checker needs nothing else. All other methods have defaults, and each default is the conservative answer: an
-//! omission costs time, but never changes a verdict.
+//! checker needs nothing else. All other methods have defaults, and each default is the conservative answer: not
+//! overriding a default may cost time, but never changes a verdict.
 //!
 //! If the effect of an operation depends on the thread that calls it (a mutex with owners), `Op`
 //! must contain the caller, because checkers treat equal operations as interchangeable.
@@ -12,11 +12,11 @@
 //!
 //! The documentation of each specification has a table of its operations. The column *leaves the
 //! state unchanged* states for which results [`Spec::observes`] returns `true`. An operation with a
-//! [key](Spec::key) affects only the part of the state that belongs to its key, so that a history
-//! can be judged key by key.
+//! [key](Spec::key) affects only the part of the state that belongs to its key, so a history can be
+//! judged key by key.
 
-/// Generates `new` and `Default` for a specification without parameters. A derived `Default` would require `Default` of
-/// the values.
+/// Generates `new` and `Default` for a specification without parameters. A derived `Default` would
+/// require the value type to implement `Default`.
 macro_rules! without_parameters {
     ($spec:ident<$values:ident>, $doc:literal) => {
         impl<$values> $spec<$values> {
@@ -173,8 +173,7 @@ pub trait Spec: Sync {
     /// operation is standard.
     type Value: Clone + Eq + Hash + Sync;
 
-    /// Returns the state before the first operation. For a partitioned history, it is the initial state of each
-    /// partition.
+    /// Returns the state before the first operation. If a history is partitioned, each partition starts in this state.
     fn initial(&self) -> Self::State;
 
     /// Returns the possible results of `op` in `state`, each with the state that it leads to.
@@ -215,7 +214,8 @@ pub trait Spec: Sync {
     /// result.
     ///
     /// If `recorded` is `None`, returns whether this holds for every result. A write that happens
-    /// to write the current value does not observe, because it changes other states.
+    /// to write the current value does not observe: in a different state, the same write changes
+    /// the state.
     fn observes(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
         let _ = (op, recorded);
         false
@@ -263,7 +263,7 @@ pub trait Spec: Sync {
     }
 
     /// Returns the [standard](Standard) operation that `op` with this result is equivalent to, if
-    /// there is one. By this method, histories of a user's own types can be judged by the
+    /// there is one. With this method, histories of a user's own types can be judged by the
     /// near-linear monitors.
     ///
     /// Returning standard operations is a promise: if all operations of a history (or of the part
@@ -308,9 +308,8 @@ pub trait Spec: Sync {
         standard::ranks(values.len(), &|one, other| self.standard_order(values[one], values[other]))
     }
 
-    /// Returns the subject of this operation. [`shrink`](crate::judge::shrink) removes all
-    /// operations with the same subject from a history at once, and so removes most of a history
-    /// quickly.
+    /// Returns the subject of this operation. To remove most of a history quickly,
+    /// [`shrink`](crate::judge::shrink) removes all operations with the same subject at once.
     ///
     /// The answer is a promise. Take any set of subjects, and any legal sequence of operations in
     /// which no operation has the subject [`All`](Subject::All). Remove the operations with these

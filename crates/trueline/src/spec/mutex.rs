@@ -64,7 +64,7 @@ pub enum LockRet {
     /// The operation took place. This is the result of operations that wait until they are
     /// possible.
     Done,
-    /// Whether an operation that does not wait succeeded.
+    /// Whether an operation that fails instead of waiting has taken the lock or the permit.
     Taken(bool),
 }
 

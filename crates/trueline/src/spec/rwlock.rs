@@ -16,8 +16,8 @@ use super::{Outcomes, Spec, Standard, blocked, outcome};
 /// | `WriteUnlock` | `Done` | while a writer holds the lock | never |
 ///
 /// Owners are ignored. An attempt fails if and only if the lock cannot be taken. A lock whose
-/// attempts may fail spuriously, or because a writer waits, needs a different specification. There
-/// are no keys, and a state uses no heap.
+/// attempts may fail spuriously, or because a writer is waiting, needs a different specification.
+/// There are no keys, and a state uses no heap.
 ///
 /// ```
 /// use trueline::spec::{RwLock, RwLockOp, Spec};

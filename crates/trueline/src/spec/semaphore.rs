@@ -63,8 +63,8 @@ impl Spec for Semaphore {
             (SemaphoreOp::Acquire, left) => (LockRet::Done, left - 1),
             (SemaphoreOp::TryAcquire, 0) => (LockRet::Taken(false), 0),
             (SemaphoreOp::TryAcquire, left) => (LockRet::Taken(true), left - 1),
-            // No history has enough operations to take the maximum number of permits, so it makes
-            // no difference that the count saturates.
+            // The count saturates at the maximum. This makes no difference, because no history has
+            // enough operations to acquire that many permits.
             (SemaphoreOp::Release, left) => (LockRet::Done, left.saturating_add(1)),
         };
         if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next) }

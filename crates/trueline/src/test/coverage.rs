@@ -1,5 +1,5 @@
-//! Measures how much a test has tried. A test that tries too little may pass although the object is
-//! faulty.
+//! Measures how much a test has exercised the object. A test that exercises the object too little
+//! may pass although the object is faulty.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -26,7 +26,7 @@ pub enum TooLittle {
         /// The [minimum](super::Test::min_runs) number of runs that must be judged.
         #[doc(hidden)]
         least: u64,
-        /// The number of runs that took place, but could not be judged in time.
+        /// The number of runs that were executed, but could not be judged in time.
         #[doc(hidden)]
         undecided: u64,
     },
@@ -127,11 +127,12 @@ struct Covered {
     has_overlap: bool,
 }
 
-/// An operation is reported as never called if at least this many of its calls were expected,
-/// because that cannot be explained by chance.
+/// An operation that was never called is reported if at least this many of its calls were expected:
+/// chance cannot explain that none took place. An operation that always returned the same result is
+/// reported if it was called at least this many times.
 const EXPECTED_CALLS: u64 = 100;
-/// Operations that never overlap are reported after at least this many runs, because that cannot be
-/// explained by chance.
+/// If no operations overlap in at least this many runs, this is reported, because chance cannot
+/// explain it.
 const RUNS_WITHOUT_OVERLAP: u64 = 100;
 /// If only threads with certain roles call an operation, the expected number of its calls is
 /// divided by this number.
@@ -168,14 +169,14 @@ impl Coverage {
     /// Returns the reasons why too little was tested.
     pub(super) fn too_little(&self, plan: &Plan) -> Vec<TooLittle> {
         let covered = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // If the user asked for one program, its calls are intended, so nothing is reported as
-        // missing.
+        // If the user asked for one particular program, its calls are intended, so no operation or
+        // overlap is reported as missing.
         if plan.options.replay.is_some() || plan.options.only.is_some() {
             return Vec::new();
         }
         let mut found = Vec::new();
-        // Nothing overlaps in a test with one thread. If the user asked for one thread, this is
-        // intended.
+        // In a test with one thread, operations never overlap. If the user asked for one thread,
+        // this is intended.
         if !covered.has_overlap && covered.runs >= RUNS_WITHOUT_OVERLAP && plan.options.threads != Some(1) {
             found.push(TooLittle::NoOverlap { runs: covered.runs });
         }

@@ -34,15 +34,15 @@ pub enum Against {
     /// The specification of the test.
     #[default]
     Specification,
-    /// The object itself, run one operation at a time: no specification is needed.
+    /// The object itself, executing one operation at a time: no specification is needed.
     ///
-    /// Comparing an object with itself checks linearizability, provided that the object may behave
-    /// only as it does sequentially. An object that satisfies a [relaxed](crate::spec::relaxed)
-    /// specification may behave differently when operations overlap, and is then rejected: judge
-    /// such an object by its relaxed specification.
+    /// Comparing an object with itself checks linearizability if every behavior that the object is
+    /// allowed to show is also possible when it executes one operation at a time. An object that
+    /// satisfies a [relaxed](crate::spec::relaxed) specification may behave differently when
+    /// operations overlap, and is then rejected. Judge such an object by its relaxed specification.
     Itself,
-    /// The object of another test, run one operation at a time. It is trusted, and must have operations with the same
-    /// names.
+    /// The object of another test, executing one operation at a time. This object is assumed to be correct, and must
+    /// have operations with the same names.
     Other(Arc<Plan>),
 }
 
@@ -247,13 +247,13 @@ const GLANCE_PART: u32 = 4;
 const GLANCED_EXECUTIONS: u64 = 50;
 /// The maximum number of executions of each search, when each of several programs is explored briefly.
 const TRIED_EXECUTIONS: u64 = 1000;
-/// The first pass over all programs gets 1/N of the time, where N is this number. At most half of
-/// that time is for short searches of programs that the pass does not explore completely.
+/// The first pass over all programs gets 1/N of the time, where N is this number. If the pass does
+/// not explore a program completely, up to half of the program's time is for short searches.
 const FIRST_PART: u32 = 5;
 /// One in N executions is random, where N is this number, unless [`Exploration::search`] is set.
 /// The search chooses the schedules of the other executions.
 const RANDOM_ONE_IN: u32 = 10;
-/// The size of generated programs.
+/// The default size of the generated programs that are explored completely.
 const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some(2), phases: 0 };
 
 /// The fraction of the time that is spent on short searches of programs of all sizes, before some
@@ -270,8 +270,8 @@ const HUNT_ROUNDS: [u32; 2] = [3, 1];
 const HUNTED_AT_LEAST: u32 = 10;
 /// The sizes of programs, small ones first. Each size consists of three numbers: the number of
 /// threads in addition to the minimum; the maximum number of operations of each thread; and the
-/// maximum number of calls that the main thread makes before the other threads start. After they
-/// are done, the main thread makes at most the same number of calls again.
+/// maximum number of calls that the main thread makes before the other threads start. After the
+/// other threads are done, the main thread makes at most the same number of calls again.
 const SIZES: [(u32, u32, u32); 11] = [
     (0, 1, 3),
     (0, 2, 3),
@@ -285,13 +285,13 @@ const SIZES: [(u32, u32, u32); 11] = [
     (0, 5, 8),
     (2, 4, 4),
 ];
-/// The maximum number of different arguments in programs of these sizes. The program with the
-/// number n uses item n modulo 7 of this list; `None` allows all arguments. Other properties of a
-/// program depend on whether n is divisible by 2, 3 or 4. The length of the list is 7, so that each
-/// item occurs with and without each of these properties.
+/// The maximum number of different arguments in programs of the sizes in [`SIZES`]. The program
+/// with the number n uses item n modulo 7 of this list; `None` allows all arguments. Other
+/// properties of a program depend on whether n is divisible by 2, 3 or 4. The length of the list is
+/// 7, so that each item occurs with and without each of these properties.
 const FEW_ARGUMENTS: [Option<u32>; 7] = [Some(2), Some(1), None, Some(3), Some(1), Some(5), Some(2)];
-/// The search goes on to the next size after it has generated this many programs in a row that have
-/// already been searched.
+/// If this many generated programs in a row have already been searched, the search continues with
+/// the next size.
 const MOST_KNOWN: u32 = 50;
 /// In one in N programs, where N is this number, threads may wake spuriously from condition
 /// variables.
@@ -365,8 +365,8 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     Some(outcome)
 }
 
-/// If an execution does nothing that the scheduler observes for longer than this time, it counts as
-/// stuck.
+/// An execution counts as stuck if, for longer than this time, it does nothing that the scheduler
+/// can observe.
 const LONGEST_STEP: Duration = Duration::from_secs(1);
 
 /// The maximum number of preemptions in the systematic searches of shrinking, if the failure was
@@ -374,7 +374,8 @@ const LONGEST_STEP: Duration = Duration::from_secs(1);
 const PREEMPTIONS: u32 = 2;
 /// The random search for failures in programs that are too large for a systematic search.
 const BY_CHANCE: Search = Search::Pct { depth: 3 };
-/// The maximum number of calls of a program that is searched systematically if the random search finds no failure.
+/// If the random search of a program finds no failure, the program is also searched systematically, but only if it has
+/// at most this many calls.
 const MOST_CALLS: usize = 6;
 /// The time for shrinking suffices for random searches of at least this many candidates: the search
 /// of one candidate may take 1/N of that time, where N is this number.
@@ -455,19 +456,19 @@ impl Wrong {
 /// The origin of a program that is shrunk.
 #[derive(Clone, Copy)]
 struct Origin<'o> {
-    /// The run that failed first.
+    /// The name of the run that failed first.
     token: &'o Token,
     /// The number of calls in the program of that run.
     of_calls: usize,
-    /// Whether the program that failed consists of given calls. If it does not, its threads chose
-    /// the calls while they ran.
+    /// Whether the calls of the program that failed were known before it ran. If not, the threads
+    /// chose their calls while they ran.
     is_known: bool,
     started: Instant,
     /// The time limit for shrinking.
     end: Instant,
 }
 
-/// The error if there was not enough time to find all serial histories.
+/// The error that is returned if there was not enough time to find all serial histories.
 #[derive(Debug)]
 struct OutOfTime {
     executions: u64,
@@ -735,11 +736,11 @@ impl Exploring {
         if is_free && left.len() > 1 {
             left = self.tried(left);
         }
-        // In the first pass, each program is started. Small programs are explored completely, and
-        // larger ones are searched briefly. In the second pass, each unfinished program has its
-        // share of the time. In the third pass, the remaining time is for programs that are still
-        // unfinished. If the test sets the search or the number of executions, there is no first
-        // pass.
+        // In the first pass, every program gets a share of the time: small programs are explored
+        // completely, and larger ones are searched briefly. In the second pass, the time is shared
+        // among the unfinished programs. In the third pass, the remaining time is shared among the
+        // programs that are still unfinished. If the test sets the search or the number of
+        // executions, there is no first pass.
         for part in if is_free { &[FIRST_PART, 1, 1][..] } else { &[1, 1] } {
             let mut unfinished = Vec::new();
             let (count, end) = (left.len(), self.started.elapsed().saturating_add(self.time_left() / *part));
@@ -785,7 +786,7 @@ impl Exploring {
     /// Searches many programs for faults, starting with small programs. Each program is searched
     /// for a short time, in several ways.
     ///
-    /// Exploring a few small programs completely cannot find faults that need calls that these
+    /// This search finds faults that occur only with calls that the few completely explored
     /// programs do not make.
     fn hunt(&mut self, shape: Shape) {
         let plan = Arc::clone(&self.plan);
@@ -981,7 +982,8 @@ impl Exploring {
             let mut is_bounded = false;
             for most in known.map_or(0, |most| most + 1)..u32::MAX {
                 if most >= 2 && !is_bounded {
-                    // The exhaustive search may need fewer schedules in total than the search with two preemptions.
+                    // Try the exhaustive search first: it may need fewer schedules than the search with two
+                    // preemptions.
                     is_bounded = true;
                     is_complete = self.search(token, &program, &Search::Exhaustive, serial.as_ref(), left(2));
                     if is_complete {
@@ -1007,8 +1009,8 @@ impl Exploring {
 
     /// Tries a few seeds for the random choices of an object.
     ///
-    /// A search that explores the choices changes the last ones first, so a fault that depends on the first choices
-    /// is found late. With different seeds, all choices differ, so such a fault is found soon.
+    /// A search that explores the choices changes the last choices of an execution first, so it finds a fault that
+    /// depends on the first choices late. With another seed, all choices may change, so such a fault is found soon.
     fn glance(&mut self, token: &Token, time: Duration) {
         supervise::note_runs(std::slice::from_ref(token));
         let most = match self.exploration.search {
@@ -1149,8 +1151,8 @@ impl Exploring {
         self.operations += report.operations;
         self.reached.resize(report.reached.len(), false);
         self.reached.iter_mut().zip(report.reached).for_each(|(known, reached)| *known |= reached);
-        // A later search of the same program finds the same histories again. So the numbers of
-        // histories are not added up; the greatest number is kept.
+        // A later search of the same program finds the same histories again. So keep the greatest
+        // number of histories, instead of adding the numbers.
         match self.histories.iter_mut().find(|(known, _)| known == token) {
             Some((_, known)) => *known = report.histories.max(*known),
             None => self.histories.push((token.clone(), report.histories)),
@@ -1208,8 +1210,8 @@ impl Exploring {
             Search::Exhaustive | Search::Unreduced => Search::Exhaustive,
             Search::Serial => Search::Serial,
             Search::Preemptions(most) if execution.preemptions <= most => Search::Preemptions(most),
-            // A failure that was found at random is searched for systematically, if the failing
-            // execution has at most this many preemptions.
+            // If the failure was found at random, but the failing execution has at most
+            // `PREEMPTIONS` preemptions, search systematically.
             Search::Pct { .. } | Search::Uniform | Search::Preemptions(_)
                 if is_default && execution.preemptions <= PREEMPTIONS =>
             {
@@ -1241,7 +1243,8 @@ impl Exploring {
         };
         let is_minimal = is_minimal && !by_chance;
         let token = scheduled(given, &settings, &smaller);
-        // If the test does not explore, the report suggests exploring.
+        // If `by_chance` is `true`, the regression test replays the failing schedule. Otherwise, it
+        // must explore, even if this test does not.
         let bound = preemptions.map_or(String::new(), |most| format!(".preemptions({most})"));
         let again = match &self.plan.options.exploration {
             _ if by_chance => Some(format!("replay(\"{token}\")")),
@@ -1432,14 +1435,15 @@ impl Plan {
         self.choose.is_some()
     }
 
-    /// Among the programs with these numbers of calls, returns the one with this number. The caller
-    /// explores it with [`systematic::explore`], and judges it with [`Plan::is_right`].
+    /// Among the programs with the numbers of calls `calls`, returns the program with the number
+    /// `number`. The caller explores it with [`systematic::explore`], and judges it with
+    /// [`Plan::is_right`].
     pub fn listed(&self, calls: &Calls, number: u32) -> Option<Program> {
         self.listed_calls(calls, number).map(|program| self.program_of(program))
     }
 
-    /// Returns the calls of this program, including the calls that the test makes before and after
-    /// every program.
+    /// Returns the calls of the program that [`Plan::listed`] returns, including the calls that the
+    /// test makes before and after every program.
     pub(super) fn listed_calls(&self, calls: &Calls, number: u32) -> Option<Listing> {
         let programs = Programs::new(&self.workload, calls, |number| self.meaning(number));
         let Listing { threads, before, after } = programs.get(number)?;
@@ -1455,7 +1459,8 @@ impl Plan {
         let kinds = self.workload.kinds.clone().into();
         let plan = self.clone();
         // `construct` records that the object is being constructed, and `NotedInstance` records
-        // that it is being dropped. If one of these fails, the report uses the record.
+        // that it is being dropped. If the construction or the drop panics or does not return, the
+        // report says which of the two failed.
         let make = move || -> Arc<dyn Instance> { Arc::new(NotedInstance(Some(plan.construct(0)))) };
         Program { make: Arc::new(make), kinds, threads, before, after, operations: 0, seed: 0 }
     }
@@ -1481,7 +1486,7 @@ impl Plan {
         self
     }
 
-    /// Returns the message for an operation that waits for something that the scheduler cannot
+    /// Returns the message for an operation that is waiting for something that the scheduler cannot
     /// observe.
     fn blocked_outside(&self, operation: u32, time: Duration) -> String {
         let name = self.workload.kinds.get(operation as usize).map_or("?", |kind| &*kind.name);
@@ -1491,7 +1496,7 @@ impl Plan {
         )
     }
 
-    /// Checks that a program removes as many values as it inserts. Otherwise,
+    /// Checks that a program removes as many values as it inserts. For other programs,
     /// [factors](Exploration::factor) are not meaningful (Round-Up, section V.D).
     ///
     /// # Errors

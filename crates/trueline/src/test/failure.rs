@@ -127,8 +127,8 @@ pub struct Smallest {
     /// The number of runs of the smallest program. If the program was explored, the number of
     /// executions up to the first failing one.
     pub runs: u64,
-    /// Whether the program needs each of its calls: whichever single call was left out, no explored
-    /// execution failed.
+    /// Whether the program needs each of its calls: without any one of them, no explored execution
+    /// failed.
     pub is_minimal: bool,
     /// The maximum number of preemptions, or `None` if the exploration had no such limit.
     #[doc(hidden)]
@@ -137,7 +137,7 @@ pub struct Smallest {
     /// calls to explore all its schedules, or the execution that failed has too many preemptions.
     #[doc(hidden)]
     pub by_chance: bool,
-    /// Threads yielded at one in this many schedule points.
+    /// Threads yielded at one in this many schedule points; 0 if they did not yield.
     #[doc(hidden)]
     pub chaos: u32,
     /// The time that shrinking took.
@@ -149,7 +149,7 @@ pub struct Smallest {
 }
 
 impl Smallest {
-    /// Returns a number of runs of which at least one is likely to fail.
+    /// Returns the number of runs that makes at least one failing run likely.
     #[doc(hidden)]
     pub fn enough_runs(&self) -> u64 {
         let expected = (self.runs / self.failed.max(1) + 1).saturating_mul(20).clamp(FEWEST_RUNS, MOST_RUNS);
@@ -159,9 +159,9 @@ impl Smallest {
     }
 }
 
-/// The minimum number of runs that a regression test makes.
+/// The minimum number of runs of a regression test.
 const FEWEST_RUNS: u64 = 1000;
-/// The maximum number of runs that a regression test makes.
+/// The maximum number of runs of a regression test.
 const MOST_RUNS: u64 = 1_000_000;
 
 impl Display for Smallest {
@@ -328,7 +328,7 @@ impl FailureKind {
         }
     }
 
-    /// Returns whether the specification can explain this kind of failure.
+    /// Returns whether judging the history by the specification can explain this kind of failure.
     fn is_explained(&self, plan: &Plan) -> bool {
         match self {
             Self::NotLinearizable => true,
@@ -343,9 +343,9 @@ impl FailureKind {
 }
 
 fn explain(plan: &Plan, seen: &History<Call, Value>, time_for_core: Duration) -> Explained {
-    // Judge within a time limit first. Without a limit, judging a quasi linearizable object may
-    // take long: once a rejection is certain, the judge still computes by how much the factors
-    // would have to be larger.
+    // Judge within a time limit first. Without a limit, judging quasi linearizability may take
+    // long, because after a rejection the judge computes how much larger the factors would have to
+    // be.
     let mut judged = plan.judged_within(seen, Budget::unlimited().time(TIME_TO_JUDGE));
     if is_accepted(&*judged).is_none() {
         judged = plan.judged_within(seen, Budget::unlimited());

@@ -2,10 +2,10 @@
 //! for one type of object) can judge models whose operations have no declared meanings.
 //!
 //! The model is called with arguments from the test's own generators, and its behavior is compared
-//! with each family that has a monitor. A family that fits is only a guess: a linearization that
-//! the monitor finds is replayed on the model, and a rejection is confirmed by a search with the
-//! model. So a wrong guess never determines a verdict. It costs time until it is found to be wrong,
-//! and is then dropped.
+//! with each family that has a monitor. A family that behaves like the model is only a guess: a
+//! linearization that the monitor finds is replayed on the model, and a rejection is confirmed by a
+//! search with the model. So a wrong guess never determines a verdict. It only costs time, until it
+//! is found to be wrong and is dropped.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem::{replace, take};
@@ -57,8 +57,7 @@ enum Role {
     /// Takes the value out of the register, and leaves the register empty.
     Empty,
     Increment,
-    /// Adds one to the count. Returns the old count plus this number: 0 to return the old count, 1
-    /// to return the new count.
+    /// Adds one to the count. With 0, returns the old count; with 1, returns the new count.
     FetchIncrement(i64),
     Count,
     Add,
@@ -296,10 +295,10 @@ pub(super) struct Guess {
     family: Family,
     /// The role of each operation.
     roles: Vec<Role>,
-    /// For each operation, the first result that was seen. If the operation always returns the same
-    /// result, this is that result.
+    /// For each operation, the first result that was seen, which is the only result if the
+    /// operation always returns the same one.
     done: Vec<Value>,
-    /// For each operation, whether it blocks if there is nothing to take.
+    /// For each operation, whether any of its calls blocked while the model was tried out.
     waits: Vec<bool>,
     start: Held,
     is_wrong: AtomicBool,
@@ -367,8 +366,8 @@ fn try_out(spec: &ModelSpec, workload: &Workload) -> Option<Vec<Vec<Done>>> {
         let (mut state, mut done) = (spec.initial.clone(), Vec::new());
         for place in 0..TRIED {
             let operation = random.below(count);
-            // In one third of the tries, arguments are drawn from all possible values. In the
-            // others, they are drawn from only a few values, so that more operations have equal
+            // In one third of the tries, arguments are drawn from all possible values. In the other
+            // tries, they are drawn from only a few values, so that more operations have equal
             // arguments.
             let argument = match number % 3 {
                 0 => workload.argument(operation, &mut random),
@@ -396,7 +395,8 @@ fn try_out(spec: &ModelSpec, workload: &Workload) -> Option<Vec<Vec<Done>>> {
 }
 
 impl Guess {
-    /// Returns the first family that fits the behavior of the model, or `None` if no family fits.
+    /// Returns a guess of the first family that explains the behavior of the model, or `None` if no
+    /// family explains it.
     pub(super) fn of(spec: &ModelSpec, workload: &Workload) -> Option<Self> {
         let tries = try_out(spec, workload)?;
         Family::ALL.into_iter().find_map(|family| Self::of_family(family, spec.operations.len(), &tries))
@@ -492,7 +492,7 @@ impl Guess {
     }
 
     /// Returns the initial number of permits of a semaphore. Returns `None` if no acquire blocked
-    /// or failed in this try, because the number is then unknown.
+    /// or failed in this try, because the initial number cannot be inferred in that case.
     fn permits(&self, done: &[Done]) -> Option<u64> {
         let mut taken = 0_i64;
         for Done { call, result, .. } in done {
@@ -505,7 +505,8 @@ impl Guess {
         None
     }
 
-    /// Returns the possible outcomes of an operation on these contents. Each result occurs once.
+    /// Returns the possible outcomes of a call on an object with the contents `held`. Each result
+    /// occurs once.
     fn outcomes(&self, held: &Held, call: &Call) -> Vec<(Value, Held)> {
         let chosen: Vec<Option<Value>> = match (self.family, self.roles[call.operation as usize], held) {
             (Family::Bag, Take, Held::Values(values)) if !values.is_empty() => {
@@ -546,7 +547,8 @@ impl Guess {
         self.is_wrong.load(Ordering::Relaxed)
     }
 
-    /// Judges a history of the model by the monitor of its guessed family; `None` if the monitor cannot judge it.
+    /// Judges a history of the model with the monitor of the guessed family; returns `None` if the monitor cannot judge
+    /// the history.
     pub(super) fn judge(&self, model: &ModelSpec, history: &Recorded, config: &Config) -> Option<Judgment<Value>> {
         if self.is_wrong() {
             return None;
@@ -561,10 +563,10 @@ impl Guess {
                 }
             }
             Verdict::Rejected(evidence) => {
-                // The monitor rejected the history up to this event, so the model judges this
-                // prefix. If the model rejects the prefix, too, the whole history is rejected,
-                // because later events cannot make a prefix linearizable. If the model cannot
-                // decide, the verdict is unknown.
+                // The monitor rejected the history up to this event, so judge this prefix with the
+                // model. If the model rejects the prefix, too, the whole history is rejected,
+                // because later events cannot make a prefix linearizable. If the prefix cannot be
+                // decided, the verdict on the history is unknown.
                 let confirmed = check(model, &until(history, evidence.event), config);
                 if !confirmed.verdict.is_accepted() {
                     return Some(confirmed);
@@ -580,9 +582,10 @@ impl Guess {
     }
 }
 
-/// Returns the prefix of the history that ends with the return at `event`. If operations are open
-/// at this return, the prefix extends to the last return of such an operation, because the results
-/// of these operations matter, too. Operations that return only after the prefix are pending in it.
+/// Returns the prefix of the history up to the return at `event`. If other operations are open at
+/// this return and return later, the prefix extends up to the last of their returns, because their
+/// results affect the verdict, too. Operations that return after the end of the prefix are pending
+/// in the prefix.
 fn until(history: &Recorded, event: u32) -> Recorded {
     let is_open = |called: u32, returned: u32| called < event && event < returned;
     let returns = history.operations().iter().map(|operation| (operation.call_position(), operation.return_position()));
@@ -657,7 +660,7 @@ impl Spec for Guess {
             crate::spec::Taken::Value(value) => Some(value),
             _ => None,
         };
-        // An operation that waits for a value cannot return that there is no value.
+        // An operation that waits for a value never reports that the object is empty.
         if matches!(role, Take | Look) && self.waits[op.operation as usize] && recorded.is_some_and(Value::is_null) {
             return None;
         }
@@ -744,7 +747,8 @@ mod tests {
     use crate::drive::Kind;
     use crate::history::{Argument, Datum};
 
-    /// An operation of a model: its name, the limit of its arguments if it has any, and its body.
+    /// An operation of a model: its name, the upper bound of its arguments (`None` if it takes no
+    /// argument), and its body.
     type Operation<M> = (&'static str, Option<u32>, fn(&mut M, i64) -> Value);
 
     fn spec<M: PlainModel>(initial: M, operations: &[Operation<M>]) -> (ModelSpec, Workload) {
@@ -983,7 +987,8 @@ mod tests {
         assert_eq!(seems(spec_of(Values::new(), [plain(&[PUSH_BACK]), vec![take_any(2)]].concat())), None);
     }
 
-    /// Returns a small history of the model, in which some results may be replaced by other results of the history.
+    /// Returns a small history of the model. Some of its results may be replaced by earlier results of the same
+    /// history.
     fn history(spec: &ModelSpec, workload: &Workload, random: &mut Random) -> Recorded {
         let (mut builder, mut state, mut unique) = (History::builder(), spec.initial.clone(), 0);
         let processes = 2 + random.below(3);
@@ -1032,7 +1037,7 @@ mod tests {
         builder.finish()
     }
 
-    /// Counts the verdicts on histories of models that resemble a known object.
+    /// The numbers of verdicts on histories of models that resemble a known object.
     #[derive(Debug, Default)]
     struct Tally {
         rejected: u32,
@@ -1041,7 +1046,8 @@ mod tests {
         wrong_guesses: u32,
     }
 
-    /// Judges this many histories of each model as if it were the first model, and asserts that no verdict is wrong.
+    /// Judges this many `histories` of each model with the guess for the first model, and asserts that no verdict is
+    /// wrong.
     fn judge_as_the_first<M: PlainModel>(initial: &M, models: &[Operations], histories: u32) -> Tally {
         let (seeming, workload) = spec_of(initial.clone(), models[0].clone());
         let guess = Guess::of(&seeming, &workload).expect("the first model belongs to a family");
@@ -1071,7 +1077,8 @@ mod tests {
         tally
     }
 
-    /// Judges histories of models that look like a family, but do not belong to it, as that family.
+    /// Judges histories of models that resemble a family but do not belong to it, as if they
+    /// belonged to it.
     fn judge_look_alikes(histories: u32) {
         let bounded: Operation<Values> = ("push", ANY, |model, x| {
             if model.len() < 2 {

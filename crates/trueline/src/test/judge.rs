@@ -1,4 +1,4 @@
-//! The specification with which a test compares its histories, with erased types.
+//! The specification with which a test compares its histories, with its types erased.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -60,8 +60,8 @@ pub(super) trait Judge: Specification<Call, Value, Error = String> {
         true
     }
 
-    /// Returns whether judging needs a search, because no monitor supports the operations. A search
-    /// may take too long for long histories.
+    /// Returns whether histories must be judged by a search because no monitor supports the
+    /// operations. A search may take too long for long histories.
     fn needs_search(&self) -> bool {
         false
     }
@@ -81,7 +81,7 @@ pub(super) fn show_result(value: &Value) -> String {
     if value.is_null() { "-".to_owned() } else { value.to_string() }
 }
 
-/// Displays calls with the names of their operations, instead of the numbers.
+/// Displays calls with the names of their operations instead of the numbers.
 fn by_name(names: &[Arc<str>]) -> Show<'_, Call, Value> {
     Show::by(|call| Shown::Record(record(names, call)), show_result)
 }

@@ -2,8 +2,8 @@
 //!
 //! Threads are separated by `|`, and the calls of a thread by `,`. The argument of a call follows
 //! the name of its operation, in JSON: `push 1, pop | pop`. If there are calls before the threads
-//! start and after they have finished, the threads are in parentheses: `push 1 (pop | pop) pop`. A
-//! name that contains one of these signs is quoted.
+//! start or after they have finished, the threads are in parentheses: `push 1 (pop | pop) pop`. A
+//! name that contains a character with a special meaning is quoted.
 
 use std::fmt::Write as _;
 
@@ -50,9 +50,9 @@ impl Listing {
         }
     }
 
-    /// Returns whether this program results from `whole` by leaving out entire threads, the last
-    /// calls of other threads, and the last of the calls that are made after the threads have
-    /// finished.
+    /// Returns whether leaving out calls from `whole` can result in this program, if only the
+    /// following may be left out: entire threads, the last calls of a thread, and the last calls
+    /// made after the threads have finished.
     pub(super) fn is_beginning_of(&self, whole: &Self) -> bool {
         let mut threads = whole.threads.iter();
         self.before == whole.before
@@ -103,7 +103,7 @@ impl Listing {
 
 const EXAMPLE: &str = "`push 1 (pop | push 2, pop) pop`";
 
-/// Characters with a meaning in programs.
+/// The characters that have a special meaning in the notation of programs.
 const SIGNS: [char; 8] = ['"', '\\', ',', '|', '(', ')', '[', ']'];
 
 fn call_text(call: &Call, kinds: &[Kind]) -> String {
@@ -143,7 +143,7 @@ fn read_call(text: &str, kinds: &[Kind], takes: impl Fn(u32, &Value) -> bool) ->
     Err(format!("a program calls `{name}` with {argument}, which is not a valid argument of this operation"))
 }
 
-/// Splits a text at this character, except inside strings and lists.
+/// Splits `text` at each `sign`, except inside strings and lists.
 fn split(text: &str, sign: char) -> Vec<&str> {
     let (mut parts, mut first, mut depth) = (Vec::new(), 0, 0_u32);
     let (mut is_quoted, mut is_escaped) = (false, false);
@@ -166,9 +166,9 @@ fn split(text: &str, sign: char) -> Vec<&str> {
     parts
 }
 
-/// The separators of a program, each with the character that replaces it in a token. None of these
-/// characters is special in shells and file names. If the name of an operation contains such a
-/// character, the character is escaped.
+/// The separators of a program, each with the character that replaces the separator in a token. The
+/// replacement characters have no special meaning in shells and file names. If the name of an
+/// operation contains a replacement character, the character is escaped.
 const STANDS_FOR: [(&str, char); 7] =
     [(", ", ','), (" | ", '+'), (" (", '='), ("(", '='), (") ", '='), (")", '='), (" ", '_')];
 

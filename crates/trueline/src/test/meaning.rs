@@ -1,5 +1,5 @@
-//! The meanings of a model's operations. If they are known, the runs of the model can be judged by
-//! monitors, which are near-linear algorithms, each for one type of object.
+//! The meanings of a model's operations. If the meanings are known, monitors (near-linear
+//! algorithms, each for one type of object) can judge the runs of the test.
 //!
 //! A test may declare a wrong meaning, so meanings are checked: on a random sequence of operations
 //! from the initial state, the model must behave like the standard object.
@@ -11,8 +11,8 @@ use crate::drive::{Call, Random};
 use crate::history::Value;
 use crate::spec::{Standard, Taken};
 
-/// The meaning of an operation, independent of its name. With meanings, the near-linear
-/// [monitors](crate::judge::monitor) can judge runs of a model. A monitor can judge histories of
+/// The meaning of an operation, independent of its name. If all operations of a test have meanings,
+/// near-linear [monitors](crate::judge::monitor) judge its runs. A monitor can judge histories of
 /// thousands of operations, for which a search may take exponential time.
 ///
 /// An operation that inserts a value has this value as its only argument. An operation that removes
@@ -36,7 +36,7 @@ pub enum Meaning {
 
 impl Meaning {
     /// Returns the standard operation with this meaning, or `None` if the standard operation cannot
-    /// have the `recorded` result.
+    /// have the `recorded` result. Also returns `None` for a read without a recorded result.
     ///
     /// `done` is the result of an operation that inserts or writes a value.
     pub(super) fn standard<'a>(
@@ -133,7 +133,8 @@ pub(super) fn try_out(spec: &mut ModelSpec, argument: impl Fn(u32, &mut Random) 
     let first = read.and_then(|(number, _)| step(initial, &Call { operation: number, argument: Value::Null }).pop());
     let is_pure = of_meaning.len() == operations.len();
     for (operation, done) in operations.iter_mut().zip(done) {
-        // Nothing is known about an operation that was never called in these trials.
+        // The result of an operation that inserts or writes is unknown if the operation was never
+        // called above.
         let is_known = !operation.meaning.is_some_and(Meaning::puts_in) || done.is_some();
         operation.done = done.unwrap_or_default();
         if !is_known || !is_pure {

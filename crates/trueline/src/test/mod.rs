@@ -1,8 +1,8 @@
 //! Testing a concurrent object in a dozen lines.
 //!
 //! A test specifies how to create the object, its correct behavior (a plain Rust type, or a specification by name), and
-//! for each operation its name, its arguments, and the code to call. [`Test::run`] then makes many small runs on real
-//! threads, each on a fresh object, and checks the history of each run against the specification.
+//! for each operation its name, its arguments, and the code to call. [`Test::run`] then executes many small runs on
+//! real threads, each on a fresh object, and checks the history of each run against the specification.
 //!
 //! ```
 //! use std::collections::VecDeque;
@@ -17,9 +17,9 @@
 //! ```
 //!
 //! If no linearization explains the history of a run, the test fails with a report. The report
-//! shows the threads side by side, the few operations that matter, the results that they returned
-//! and the results that were possible, and how to repeat the run. The test also fails if a run gets
-//! stuck or the object panics.
+//! shows the threads side by side, the few operations that explain the failure, their results, the
+//! results that would have been correct, and how to repeat the run. The test also fails if a run
+//! gets stuck or the object panics.
 //!
 //! ```should_panic
 //! use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -124,9 +124,9 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `TRUELINE_SEED` | seeds all randomness |
-//! | `TRUELINE_REPLAY` | makes only the run with this name, which a report printed |
-//! | `TRUELINE_TIME` | makes runs for this many seconds |
-//! | `TRUELINE_RUNS` | makes this many runs, without a time limit |
+//! | `TRUELINE_REPLAY` | repeats only the run with this name, which a report printed |
+//! | `TRUELINE_TIME` | executes runs for this many seconds |
+//! | `TRUELINE_RUNS` | executes this many runs, without a time limit |
 //! | `TRUELINE_THREADS`, `TRUELINE_OPERATIONS` | the number of threads, and of operations of each thread |
 //! | `TRUELINE_CHAOS` | makes threads yield at one in N schedule points; 0 disables yielding |
 //! | `TRUELINE_CLOCK` | selects the clock: `tsc`, `instant` or `counter` |
@@ -419,9 +419,9 @@ impl<O, H> Test<O, H, Unjudged> {
     }
 
     /// Tests operations that wait for each other. [`together`](Test::together) specifies which
-    /// operations synchronize, and what each of them then returns. A state of a plain Rust type is
-    /// kept from one synchronization to the next. The first state is `initial`. Use `()` if there
-    /// is no state.
+    /// operations synchronize, and which results they return. The model is a state of a plain Rust
+    /// type, which starts as `initial` and is kept from each synchronization to the next. Use `()`
+    /// if no state is needed.
     ///
     /// A run also fails if a call did not return although it should have.
     ///
@@ -639,8 +639,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Runs or explores only this program, and no other one. The program is written in the notation
-    /// of reports.
+    /// Runs or explores only this program. The program is written in the notation of reports.
     ///
     /// Threads are separated by `|`, and the calls of a thread by `,`. The argument of a call follows the name of its
     /// operation, in JSON notation. Calls before the threads start and calls after they have finished are written
@@ -691,7 +690,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
 
     settings!();
 
-    /// Explores all schedules of small programs, instead of making runs on real threads. Failures are found
+    /// Explores all schedules of small programs, instead of running on real threads. Failures are found
     /// deterministically, and can be reproduced. The object must be written with [`primitives`](crate::primitives).
     ///
     /// ```should_panic
@@ -933,8 +932,8 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, SynchronizingModel<M>> {
     ///
     /// For one name, `results` maps a single argument to a single result. If a name occurs more
     /// than once, every order of its executions is tried. At most 5,040 orders are allowed (the
-    /// number for seven executions of one operation), unless the order does not matter (see
-    /// [`in_any_order`](Self::in_any_order)).
+    /// number of orders of seven executions of one operation), unless the order does not matter
+    /// (see [`in_any_order`](Self::in_any_order)).
     ///
     /// ```
     /// use trueline::primitives::{Condvar, Mutex};
@@ -1047,11 +1046,11 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, SynchronizingModel<M>> {
         self
     }
 
-    /// Declares that the order of the executions in the last `together` does not matter: in every
-    /// order, each execution has the same result and the next state is the same. With this
-    /// declaration, more than seven executions of one operation can synchronize. The declaration is
-    /// checked on samples: a few orders, among them the given order and its reverse, must give the
-    /// same results.
+    /// Declares that, for the `together` that was added last, the order of the executions does not
+    /// matter: in every order, each execution has the same result and the next state is the same.
+    /// With this declaration, more than seven executions of one operation can synchronize. The
+    /// declaration is checked on samples: a few orders, among them the given order and its reverse,
+    /// must give the same results.
     ///
     /// ```
     /// # use std::sync::Barrier;
@@ -1319,7 +1318,7 @@ pub struct Explored {
 
 #[expect(private_bounds, reason = "either a model or a specification defines correct behavior")]
 impl<O: Send + Sync + 'static, H: 'static, J> Test<O, H, J> {
-    /// Makes runs until one fails or the time limit is reached, and panics with a report if one
+    /// Executes runs until one fails or the time limit is reached, and panics with a report if one
     /// fails.
     ///
     /// # Panics
@@ -1330,13 +1329,13 @@ impl<O: Send + Sync + 'static, H: 'static, J> Test<O, H, J> {
         J: Judges,
     {
         let plan = self.into_plan_here();
-        // A guard that removes the files of the current runs when it is dropped, after the report
-        // of a failure has been printed.
+        // This guard removes the files of the current runs when it is dropped, which is after the
+        // report of a failure has been printed.
         let _files = plan.running_files();
         plan.run_until_reported().conclude();
     }
 
-    /// Makes runs until one fails or the time limit is reached, and returns the outcome.
+    /// Executes runs until one fails or the time limit is reached, and returns the outcome.
     ///
     /// # Panics
     /// Panics if the test has no operation, or a program calls an operation that does not exist.

@@ -67,7 +67,7 @@ pub(super) struct ModelOperation {
     pub(super) step: ModelStep,
     /// Whether the operation never changes the state.
     pub(super) reads_only: bool,
-    /// The standard operation that this operation behaves like, as the test declares. Monitors
+    /// The standard operation that, according to the test, this operation behaves like. Monitors
     /// judge the operation as this standard operation. `None` if the test does not declare a
     /// meaning.
     pub(super) meaning: Option<Meaning>,
@@ -229,7 +229,8 @@ mod tests {
         }
     }
 
-    /// Returns a model with an operation that inserts, and one that removes by `take`.
+    /// Returns a model with two operations: one inserts a value, and the other removes a value by
+    /// calling `take`.
     fn container(meanings: [Meaning; 2], take: fn(&mut Vec<u64>) -> Option<u64>) -> ModelSpec {
         let put = step(|model: &mut Vec<u64>, argument| {
             model.push(u64::from_value(argument)?);

@@ -136,7 +136,7 @@ pub(super) struct ResolvedCalls {
 }
 
 impl ResolvedCalls {
-    /// Returns the plan to make these calls on the objects that `make` creates.
+    /// Returns the plan of a test that makes these calls on the objects that `make` creates.
     #[track_caller]
     pub(super) fn into_plan(
         self,

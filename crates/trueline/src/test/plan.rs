@@ -1,4 +1,4 @@
-//! A test with its types erased, and the loop that makes runs until one fails.
+//! A test with its types erased, and the loop that executes runs until one fails.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -187,9 +187,10 @@ struct Stage {
     runs: u32,
 }
 
-/// A mix of runs that, in practice, finds most faults early. First come runs of few operations by
-/// two or three threads on a fresh object, with few keys. Then come runs with more operations, with
-/// threads that yield, with more threads than processors, and long runs.
+/// A mix of runs that, in practice, finds most faults early. In the first stages, two or three
+/// threads execute few operations on few keys. Later stages have more operations, threads that
+/// yield, more threads, arguments from the whole range, or long runs. After the last stage, the
+/// first stage follows again.
 const PORTFOLIO: [Stage; 8] = {
     const fn stage(threads: u32, operations: (u32, u32), chaos: u32, few: Option<u32>, runs: u32) -> Stage {
         let phases = if operations.1 > 100 { 4 } else { 1 };
@@ -217,28 +218,27 @@ pub(super) const VERIFIED: u32 = 10;
 /// The number of lost threads after which a test gives up. A thread is lost if an operation that it
 /// called never returns.
 pub(super) const MOST_LOST: u32 = 8;
-/// The time that making a batch of runs should take. The number of runs in a batch is computed from
-/// this time, because the time of a run varies: if operations wait, a single run may take
+/// The time that executing a batch of runs should take. The number of runs in a batch is computed
+/// from this time, because the time of a run varies: if operations wait, a single run may take
 /// milliseconds.
 const BATCH: Duration = Duration::from_millis(10);
 /// The number of runs in the first batch, when the time of a run is not known yet.
 const FIRST_RUNS: u64 = 2;
-/// The number of times that a stored failing run is repeated before any other runs are made.
+/// The maximum number of times that a stored failing run is repeated before new runs start.
 const TRIES_OF_REGRESSIONS: u32 = 100;
 /// The number of times that the test repeats each run that may have ended the process.
 const TRIES_OF_LEFT_BEHIND: usize = 10;
-/// The maximum number of operations of a thread in the portfolio, if a model without
-/// [meanings](super::Meaning) judges the runs. Such a model needs a search, which may take
-/// exponential time.
+/// The maximum number of operations of a thread in the portfolio if judging needs a search, which
+/// may take exponential time.
 const MOST_FOR_MODELS: u32 = 15;
 
-/// The time that judging runs may take, as a multiple of the time that making them takes.
+/// The time that judging runs may take, as a multiple of the time that executing them takes.
 const JUDGING_PER_MAKING: u32 = 2;
-/// If judging takes too long, later runs are made smaller. But the maximum number of operations of
-/// a thread never becomes smaller than this number.
+/// If judging takes too long, the maximum number of operations of a thread is reduced for later
+/// runs, but never below this number.
 const FEWEST_TO_JUDGE: u32 = 6;
 
-/// The state that all testers share. A tester is a thread that makes runs and judges them.
+/// The state that all testers share. A tester is a thread that executes runs and judges them.
 struct Testing {
     plan: Plan,
     kinds: Arc<[Kind]>,
@@ -395,8 +395,8 @@ impl Plan {
         self
     }
 
-    /// Makes one run on real threads, without judging it. The settings of the test give the numbers
-    /// of threads and calls.
+    /// Executes one run on real threads, without judging it. The settings of the test determine the
+    /// numbers of threads and calls.
     #[doc(hidden)]
     pub fn record(&self, runner: &mut Runner, seed: u64) -> Recorded {
         let shape = self.stage(0).shape;
@@ -466,7 +466,7 @@ impl Plan {
         self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 
-    /// Makes runs until one fails, or the time limit is reached.
+    /// Executes runs until one fails, or the time limit is reached.
     ///
     /// # Panics
     /// Panics if an operation returns a value that its specification cannot read.
@@ -481,7 +481,7 @@ impl Plan {
         RunningFiles::of(self.options.name.as_deref(), self.options.testers)
     }
 
-    /// Makes runs as [`run`](Self::run) does, but does not remove the files of the current runs.
+    /// Executes runs as [`run`](Self::run) does, but does not remove the files of the current runs.
     /// The caller must remove them.
     pub(super) fn run_until_reported(&self) -> Outcome {
         install_panic_hook();
@@ -580,7 +580,8 @@ impl Plan {
     /// fails in the same way as the first run.
     fn failures(&self, found: Vec<FailingRun>, clock: Clock) -> Vec<Failure> {
         let Some(first) = found.first() else { return Vec::new() };
-        // If the process ends now, the next execution of the test finds this run in the file.
+        // If the process ends now, the next execution of the test finds the first failing run in
+        // the file of current runs.
         let mut running = self.options.name.as_deref().and_then(|name| Running::create(name, 0));
         if let Some(running) = &mut running {
             running.write(std::slice::from_ref(&first.token));
@@ -643,8 +644,8 @@ impl Plan {
         self.options.shrink_for.min(Duration::from_secs(86_400))
     }
 
-    /// Returns whether a stored run can still be made, that is, whether the operations or functions
-    /// that it needs still exist.
+    /// Returns whether a stored run can still be executed, that is, whether the test still has the
+    /// operations or functions that the run needs.
     pub(super) fn can_make(&self, token: &Token) -> bool {
         match &token.program {
             Source::Seed(_) => self.workload.kinds.iter().any(|kind| kind.weight > 0),
@@ -771,7 +772,7 @@ impl Plan {
         settings
     }
 
-    /// Makes the runs in order, and stops after the first one that does not complete. The caller
+    /// Executes the runs in order, and stops after the first run that does not complete. The caller
     /// must drop the objects.
     pub(super) fn make_runs(
         &self,
@@ -852,8 +853,8 @@ impl Plan {
         is_accepted(&*self.judged(history))
     }
 
-    /// Returns whether both are true: the test checks progress, and some operation of this history
-    /// has not returned although it should have.
+    /// Returns whether the test checks progress, and some operation of this history should have
+    /// returned but did not.
     fn should_go_on(&self, history: &History<Call, Value>) -> bool {
         let _note = supervise::note(Doing::Judging, None);
         self.judge.has_progress() && should_go_on(&*self.judged(history), &self.budget())
@@ -916,8 +917,8 @@ impl Plan {
         }
         if let Some((fewest, most)) = operations {
             shape.operations = (fewest, most);
-            // If the user sets the number of operations, runs do not vary in their arguments or
-            // weights, either: each run draws from all arguments, with exactly the given weights.
+            // If the user sets the number of operations, each run draws from all arguments, and
+            // uses the given weights throughout.
             shape.few = None;
             shape.phases = 0;
             runs = (400 / (most.max(1) * shape.threads)).clamp(1, 40);
@@ -1042,7 +1043,7 @@ impl Testing {
         }
     }
 
-    /// Makes runs until the test is over.
+    /// Executes and judges runs until the test is over.
     fn tester(&self, tester: u32) {
         let mut runner = Runner::new();
         // The maximum number of runs in the next batch. It is computed from the time that the last
@@ -1126,7 +1127,8 @@ impl Testing {
         let sources = u32::from(plan.choose.is_some())
             + u32::try_from(plan.fixed.len()).expect("the number of fixed programs fits in 32 bits");
         let has_random = plan.workload.kinds.iter().any(|kind| kind.weight > 0) && plan.choose.is_none();
-        // Fixed programs and random programs alternate.
+        // Draw the source of the programs in this batch. If the test has both fixed and random
+        // programs, half of the batches, on average, have random programs.
         let drawn = random.below(sources + u32::from(has_random) * sources.max(1));
         (0..runs)
             .map(|_| {
@@ -1143,20 +1145,20 @@ impl Testing {
             .collect()
     }
 
-    /// Claims at most this many `runs`, so that other testers do not make them, too. In total, at
-    /// most `most` runs can be claimed. Returns the number of runs that were claimed.
+    /// Claims at most this many `runs`, so that other testers do not execute them, too. In total,
+    /// at most `most` runs can be claimed. Returns the number of runs that were claimed.
     fn claim(&self, runs: u64, most: u64) -> u64 {
         let claim = |claimed: u64| Some(claimed.saturating_add(runs).min(most.max(claimed)));
         let before = self.claimed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).unwrap_or_default();
         runs.min(most.saturating_sub(before))
     }
 
-    /// Releases claimed runs, so that other testers can make them.
+    /// Releases claimed runs, so that other testers can execute them.
     fn give_back(&self, runs: u64) {
         self.claimed.fetch_sub(runs, Ordering::Relaxed);
     }
 
-    /// Makes runs and judges them. Returns whether a run failed, and the number of judged runs.
+    /// Executes runs and judges them. Returns whether a run failed, and the number of judged runs.
     fn batch(&self, runner: &mut Runner, running: Option<&mut Running>, tokens: &[Token]) -> (bool, usize) {
         let Some(first) = tokens.first() else { return (false, 0) };
         let settings = self.plan.run_settings(self.clock, first.shape.chaos, self.plan.options.watchdog);

@@ -1,4 +1,6 @@
-//! Lists all programs with a given number of [`Calls`].
+//! Lists programs with given numbers of [`Calls`]. If the object has an operation that inserts and
+//! one that removes, the list contains programs that insert as many values as they remove.
+//! Otherwise, the programs are random.
 
 use super::calls::Calls;
 use super::listing::Listing;
@@ -34,8 +36,10 @@ pub(super) struct Programs<'w> {
     /// The operation that inserts and the operation that removes; `None` if the object does not
     /// have both.
     pair: Option<(u32, u32)>,
-    /// For each program, one bit for each call of the child threads, starting with the first child.
-    /// The bit is set if the call inserts.
+    /// The possible patterns of the child threads' calls. A pattern has one bit for each call,
+    /// starting with the first child; the bit is set if the call inserts. Programs with the same
+    /// pattern differ in the number of values that the main thread removes before the children
+    /// start.
     patterns: Vec<u64>,
 }
 
@@ -53,7 +57,7 @@ impl<'w> Programs<'w> {
     fn all_patterns(&self) -> Vec<u64> {
         let Calls { children, main } = self.calls;
         let of_children: u32 = children.iter().sum();
-        // If the child threads make many calls, there would be too many programs, so use only one.
+        // If the child threads make many calls, there would be too many patterns, so use only one.
         if of_children > 16 {
             return vec![self.alternating()];
         }
@@ -62,7 +66,8 @@ impl<'w> Programs<'w> {
             let inserts = pattern.count_ones();
             inserts <= half && half - inserts <= *main
         };
-        // Children with equal numbers of calls are interchangeable.
+        // Children with equal numbers of calls are interchangeable, so keep only one of the
+        // patterns that differ in the order of such children.
         let is_first = |pattern: &u64| {
             let mut rest = *pattern;
             let parts: Vec<(u32, u64)> = children

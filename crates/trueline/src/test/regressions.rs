@@ -1,4 +1,4 @@
-//! Failing runs, kept in a file so that the next test tries them first.
+//! Failing runs, kept in a file so that the next execution of the test tries them first.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -34,12 +34,12 @@ fn tokens_of(test: &str, text: &[u8]) -> Vec<Token> {
     text.split(|byte| *byte == b'\n').filter_map(of_test).collect()
 }
 
-/// Adds a failing run of a test to the file, unless the file already contains the run. Makes a
-/// second attempt if necessary: if another process left an incomplete line at the same moment, the
-/// first line that this process adds is lost.
+/// Adds a failing run of a test to the file, unless the file already contains the run. If another
+/// process leaves an incomplete line at the same moment, the line that the first attempt adds is
+/// lost, because it continues the incomplete line. In this case, makes a second attempt.
 pub(super) fn remember(test: Option<&str>, token: &Token) {
     let (Some(test), Some(path)) = (test, path()) else { return };
-    // The second attempt is needed if another process left an incomplete line at the same moment.
+    // The second attempt returns early unless the line of the first attempt was lost.
     for _ in 0..2 {
         if test.contains(char::is_whitespace) || recall(Some(test)).contains(token) {
             return;
@@ -113,7 +113,8 @@ mod tests {
         }
     }
 
-    /// The environment variable that names the file to which the process below appends.
+    /// The environment variable with the path of the file to which `appends_if_it_is_told_to`
+    /// appends.
     const APPENDED: &str = "TRUELINE_TEST_APPENDED";
 
     #[test]
@@ -129,7 +130,8 @@ mod tests {
         }
     }
 
-    /// Kills pairs of processes that append at the same time, half of the pairs with hardly any room for the file.
+    /// Kills pairs of processes while both append to the file. For half of the pairs, a limit on the file size leaves
+    /// hardly any room.
     #[test]
     #[ignore = "a soak: it takes a minute"]
     #[expect(clippy::print_stderr, reason = "the soak prints its figures")]

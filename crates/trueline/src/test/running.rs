@@ -3,8 +3,8 @@
 //! The file is written before each batch of runs, and removed when the test has ended. If the test
 //! fails, the file is removed only after the report has been printed, because until then, code that
 //! the test has abandoned may still end the process. If the process dies, the next execution of the
-//! test finds the file, and first makes the runs that it lists, one by one. If the process dies
-//! again, the file then lists exactly the run that ended it.
+//! test finds the file, and first repeats the listed runs, one at a time. If the process dies
+//! again, the file lists exactly the run that ended the process.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 use super::token::Token;
 
-/// The line that marks the end of the valid part of the file. The rest of an older, longer text may
-/// follow it.
+/// The line that marks the end of the valid part of the file. After this line, the file may still
+/// contain the rest of an older, longer text.
 const END: &str = "end";
 
 /// Returns the folder for saved files about tests. It is in the build folder, or, if the build
@@ -30,8 +30,8 @@ fn path(test: &str, tester: u32) -> Option<PathBuf> {
     Some(folder()?.join(format!("{}.{tester}.running", plain(test))))
 }
 
-/// The maximum length, in bytes, of each of the two parts of a file name. All file systems allow
-/// names that consist of two such parts and an ending.
+/// The maximum length, in bytes and without a hash, of each of the two parts of a file name. All
+/// file systems allow names that consist of two such parts, their hashes and an ending.
 const LONGEST_PART: usize = 80;
 
 /// Returns the name of a test as a part of a file name.
@@ -53,11 +53,11 @@ pub(super) fn shortened(mut text: String) -> String {
     text
 }
 
-/// Removes the files of a test when it is dropped.
+/// A guard that removes the files of a test when the guard is dropped.
 pub(super) struct RunningFiles(Vec<PathBuf>);
 
 impl RunningFiles {
-    /// Returns the files of all testers of a test.
+    /// Returns a guard for the files of all testers of a test.
     pub(super) fn of(test: Option<&str>, testers: u32) -> Self {
         Self(test.into_iter().flat_map(|test| (0..testers).filter_map(|tester| path(test, tester))).collect())
     }
@@ -79,8 +79,8 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Opens the file, or creates it if it does not exist. Returns `None` if this fails. The runs
-    /// that the file already lists stay there until other runs are written.
+    /// Opens the file, or creates it if it does not exist. Returns `None` if this fails. The file
+    /// keeps the runs that it already lists until other runs are written.
     pub(super) fn create(test: &str, tester: u32) -> Option<Self> {
         let path = path(test, tester)?;
         std::fs::create_dir_all(path.parent()?).ok()?;
@@ -88,7 +88,7 @@ impl Running {
         Some(Self { file, last: Vec::new(), text: String::new() })
     }
 
-    /// Writes the runs that are about to be made.
+    /// Writes the runs that are about to be executed.
     pub(super) fn write(&mut self, tokens: &[Token]) {
         if self.last == tokens {
             return;
@@ -106,7 +106,7 @@ impl Running {
     }
 }
 
-/// Returns the runs that a process was making when it ended in the middle of this test.
+/// Returns the runs that a process was executing when it ended in the middle of this test.
 pub(super) fn left_behind(test: &str, testers: u32) -> Vec<Token> {
     let texts = (0..testers).filter_map(|tester| std::fs::read_to_string(path(test, tester)?).ok());
     texts.flat_map(|text| tokens_of(&text, |process| Path::new("/proc").join(process).exists())).collect()

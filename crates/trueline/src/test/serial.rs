@@ -1,11 +1,11 @@
 //! Uses the serial executions of an object as its specification, so that users need not write one.
 //!
 //! Burckhardt, Dern, Musuvathi and Tan, "Line-Up: a complete and automatic linearizability checker"
-//! (2010): all serial executions of a program are made first, and each concurrent execution must be
-//! explained by one of them. Stuck executions count, too: an operation that is stuck in a
-//! concurrent execution must also be stuck in a serial execution, after the operations that have
-//! returned (definition 3 of the paper). Phase 1 of Round-Up, by Zhang, Chattopadhyay and Wang,
-//! takes the serial executions from another object, which is trusted.
+//! (2010): first, all serial executions of a program are enumerated; then, each concurrent
+//! execution must be explained by one of them. Stuck executions count, too: an operation that is
+//! stuck in a concurrent execution must also be stuck in a serial execution, after the operations
+//! that have returned (definition 3 of the paper). Phase 1 of Round-Up, by Zhang, Chattopadhyay and
+//! Wang, takes the serial executions from another object, which is trusted.
 //!
 //! The serial histories are stored as a tree. When a checker for linearizability judges a
 //! concurrent history, the nodes of this tree serve as the states of the object. Equal operations
@@ -35,8 +35,8 @@ pub(super) enum Returned {
 /// All serial histories of a program.
 #[derive(Debug, Default)]
 pub(super) struct Serial {
-    /// For each node, the operations that may come next. Each operation has its possible results,
-    /// and the node that each result leads to.
+    /// For each node, a map from the operations that may come next to their possible results, each
+    /// with the node that this result leads to.
     nodes: Vec<HashMap<Operation, Vec<(Returned, u32)>>>,
     count: u64,
     /// Whether one of the serial histories is stuck.
@@ -69,7 +69,7 @@ impl Serial {
     }
 
     /// Creates an empty set of serial histories, to explain histories whose operations may be out
-    /// of order by these factors. With factors, processes are not distinguished.
+    /// of order by these factors. If there are factors, processes are not distinguished.
     pub(super) fn with_factors(factors: Option<NamedFactors>) -> Self {
         Self { factors, ..Self::new() }
     }
@@ -102,7 +102,7 @@ impl Serial {
         self.count
     }
 
-    /// Adds a history whose operations do not overlap; the last one may be stuck.
+    /// Adds a history whose operations do not overlap. The last operation may be stuck.
     pub(super) fn add(&mut self, history: &History<Call, Value>) {
         self.count += 1;
         let mut node = 0;

@@ -40,7 +40,7 @@ macro_rules! settings {
             self
         }
 
-        /// Draws arguments from the whole range of their generators, in all runs. By default, some runs use only few
+        /// Draws arguments from the whole range of their generators, in all runs. By default, some runs use only a few
         /// different arguments, so that operations use the same keys more often.
         #[doc(hidden)]
         pub fn all_arguments(mut self) -> Self {
@@ -48,16 +48,16 @@ macro_rules! settings {
             self
         }
 
-        /// Sets the time for making runs. The test takes up to three seconds longer if fewer than
-        /// [`min_runs`](Self::min_runs) runs have been judged by then. If neither this time nor the
-        /// number of [runs](Self::runs) is set, the time defaults to one second, or to five seconds
-        /// for explorations.
+        /// Sets the time for executing runs. The test takes up to three seconds longer if fewer
+        /// than [`min_runs`](Self::min_runs) runs have been judged by then. If neither this time
+        /// nor the number of [runs](Self::runs) is set, the time defaults to one second, or to five
+        /// seconds for explorations.
         pub fn time(mut self, time: Duration) -> Self {
             self.options.time = Some(time);
             self
         }
 
-        /// Sets the number of runs. The test makes all of these runs, however long they take,
+        /// Sets the number of runs. The test executes all of these runs, however long they take,
         /// unless its [time](Self::time) is limited, too.
         pub fn runs(mut self, runs: u64) -> Self {
             self.options.runs = Some(runs.max(1));
@@ -112,8 +112,8 @@ macro_rules! settings {
             self
         }
 
-        /// Sets the number of testers that make runs at the same time, each with its own objects and threads. Defaults
-        /// to 1.
+        /// Sets the number of testers that execute runs at the same time, each with its own objects and threads.
+        /// Defaults to 1.
         #[doc(hidden)]
         pub fn testers(mut self, testers: u32) -> Self {
             self.options.testers = testers.max(1);
@@ -145,7 +145,8 @@ macro_rules! settings {
             self
         }
 
-        /// Does not record failing runs in a file, and does not repeat the runs recorded there.
+        /// Does not record failing runs in a file, and does not repeat the runs that the file
+        /// already contains.
         pub fn forgetful(mut self) -> Self {
             self.options.remembers = false;
             self

@@ -19,7 +19,7 @@ use crate::primitives::Cancellation;
 /// The activity of a supervised thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
-    /// An activity that terminates by itself, such as making runs under a watchdog.
+    /// An activity that terminates by itself, such as executing runs under a watchdog.
     Running,
     /// Generating programs.
     Generating,
@@ -54,7 +54,7 @@ impl Doing {
 pub(super) const LONGEST: Duration = Duration::from_secs(3);
 /// The interval at which the supervisor checks whether a thread makes progress.
 const TICK: Duration = Duration::from_millis(20);
-/// The time that a canceled thread has to terminate.
+/// The time for which the supervisor waits for a canceled thread to terminate.
 const GRACE: Duration = Duration::from_millis(50);
 /// A runnable thread counts as stuck only if it has used at least this much CPU time without progress; with less, it
 /// may be waiting for a processor.
@@ -64,9 +64,9 @@ const IN_VAIN: Duration = Duration::from_millis(5);
 #[derive(Default)]
 struct Beacon {
     /// Bits 0 to 7 hold the activity. Bits 8 to 31 hold the index of the run in `tokens`. Bits 32
-    /// to 63 hold a counter, which changes with each step.
+    /// to 63 hold a counter, which increases whenever an activity begins or ends.
     at: AtomicU64,
-    /// The runs that the thread makes.
+    /// The runs that the thread executes.
     tokens: Mutex<Vec<Token>>,
     task: OnceLock<OsThread>,
     cancellation: Cancellation,
@@ -77,9 +77,9 @@ thread_local!(static BEACON: RefCell<Option<Arc<Beacon>>> = const { RefCell::new
 /// The number that is added to [`Beacon::at`] to increase its counter by 1.
 const STEP: u64 = 1 << 32;
 
-/// Records the activity of this thread. Dropping the guard restores the previous activity. If `run`
-/// is given, also records that the activity concerns this run. Recording takes a few nanoseconds.
-/// Does nothing on threads that are not supervised.
+/// Records the activity of this thread. Dropping the returned guard restores the previous activity.
+/// If `run` is given, also records that the activity concerns this run. Recording takes a few
+/// nanoseconds. Does nothing on threads that are not supervised.
 #[must_use = "the note is withdrawn when the guard is dropped"]
 pub(super) fn note(doing: Doing, run: Option<usize>) -> Note {
     let before = BEACON.with_borrow(|beacon| {
@@ -93,7 +93,7 @@ pub(super) fn note(doing: Doing, run: Option<usize>) -> Note {
     Note(before)
 }
 
-/// Records the runs that this thread performs.
+/// Records the runs that this thread executes.
 pub(super) fn note_runs(tokens: &[Token]) {
     BEACON.with_borrow(|beacon| {
         if let Some(beacon) = beacon {
@@ -102,7 +102,7 @@ pub(super) fn note_runs(tokens: &[Token]) {
     });
 }
 
-/// Restores the previous activity when it is dropped.
+/// A guard that restores the previous activity when it is dropped.
 pub(super) struct Note(Option<u64>);
 
 impl Drop for Note {
@@ -123,7 +123,7 @@ impl Drop for Note {
 pub(super) struct Trouble {
     /// The activity of the thread.
     pub(super) doing: Doing,
-    /// The run that the thread was making, if there was one.
+    /// The run that the thread was executing, if there was one.
     pub(super) token: Option<Box<Token>>,
     pub(super) how: How,
 }

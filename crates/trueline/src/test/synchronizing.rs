@@ -61,8 +61,8 @@ const MOST_IN_ANY_ORDER: usize = 7;
 /// executions of one operation.
 const MOST_ORDERS: usize = 5040;
 
-/// Returns the number of orders in which executions can be arranged. Only executions of the same
-/// operation change places; each count is the number of executions of one operation.
+/// Returns the number of orders in which executions can be arranged if only executions of the same
+/// operation change places. `counts` has the number of executions of each operation.
 fn orders(counts: impl Iterator<Item = usize>) -> usize {
     counts.flat_map(|count| 1..=count).fold(1, usize::saturating_mul)
 }
@@ -102,8 +102,8 @@ impl Mode {
     /// Returns the possible orders in which the step can take the executions `ops`, which are
     /// sorted by operation. An order has, for each argument of the step, the index of the execution
     /// that the argument belongs to. Executions of the same operation are arranged in all orders,
-    /// or only in a few orders if their order does not matter. Returns no order if the step takes
-    /// executions of other operations.
+    /// or only in a few orders if their order does not matter. Returns no order if the step takes a
+    /// different number of executions, or executions of other operations.
     fn arrangements(&self, state: &State, ops: &[&Call]) -> Vec<Vec<usize>> {
         let these = match &self.who {
             Who::SoMany(_, size) if size(state) != ops.len() => return Vec::new(),
@@ -263,13 +263,15 @@ impl SyncModel {
         })
     }
 
-    /// Returns the size of runs, which depends on the operations that `only` returns. If they are
-    /// different operations, there are two threads for each of them, with 4 calls each, so that a
-    /// faulty object can confuse the calls. If they are more than two executions of one operation,
-    /// there is one thread for each execution, with 4 calls each. If they are two executions of one
-    /// operation, there are 8 threads with one call each, because with more calls in each thread, a
-    /// call could be left without a partner. If `only` returns `None`, there are 4 threads with 4
-    /// calls each.
+    /// Returns the size of runs, which depends on the operations that `only` returns:
+    ///
+    /// - For two executions of one operation, there are 8 threads with one call each. With more
+    ///   calls in each thread, a call could be left without a partner.
+    /// - For more than two executions of one operation, there is one thread for each execution,
+    ///   with 4 calls each.
+    /// - For different operations, there are two threads for each operation, with 4 calls each, so
+    ///   that a faulty object can confuse the calls.
+    /// - If `only` returns `None`, there are 4 threads with 4 calls each.
     pub(super) fn shape(&self) -> Shape {
         let (threads, calls) = match self.only() {
             Some([one, other]) if one == other => (8, 1),
@@ -282,8 +284,8 @@ impl SyncModel {
     }
 
     /// Generates calls that can all return, no matter which executions synchronize: each thread
-    /// calls one of the operations, and sometimes makes a call that needs no partner. If the model
-    /// does not allow such a program, the calls are random.
+    /// repeatedly calls one of the operations that synchronize, and sometimes makes a call that
+    /// needs no partner. If `only` returns `None`, or if the test has roles, the calls are random.
     pub(super) fn program(&self, workload: &Workload, shape: &Shape, random: &mut Random) -> Vec<Vec<Call>> {
         let Some(these) = self.only().filter(|_| workload.roles.is_empty()) else {
             return workload.program(shape, random);
@@ -318,7 +320,8 @@ mod tests {
     use super::*;
     use crate::test::model;
 
-    /// Returns a mode in which `count` arrivals synchronize, with the given results.
+    /// Returns a mode in which `count` arrivals synchronize. `results` maps the place of an arrival
+    /// to its result.
     fn barrier(count: usize, is_order_free: bool, results: impl Fn(usize) -> i64 + Send + Sync + 'static) -> Mode {
         let who = Who::SoMany(0, Arc::new(move |_| count));
         let step = model::step(move |(): &mut (), arguments: &Value| {

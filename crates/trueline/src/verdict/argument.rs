@@ -3,7 +3,7 @@
 use crate::history::OpId;
 
 /// An explanation of why a [core](super::Core) has no linearization: a list of claims, each of
-/// which follows from earlier claims.
+/// which follows from real time or from earlier claims.
 ///
 /// An argument is plain data: [`judge::argument`](crate::judge::argument) makes and checks
 /// arguments, and [`view::prose`](crate::view::prose) puts them into words. Operations are numbered
@@ -27,9 +27,9 @@ pub enum ObjectKind {
     Register,
     /// An object that holds a number, to which operations add.
     Counter,
-    /// A set, only one element of which matters.
+    /// A set, of which only one element is relevant.
     Set,
-    /// A map, only one key of which matters.
+    /// A map, of which only one key is relevant.
     Map,
     /// A container whose values come out in the order in which they were put in.
     Queue,
@@ -49,8 +49,8 @@ pub enum ObjectKind {
     Other,
 }
 
-/// A list of claims, each of which follows from earlier claims, and the reason why no order
-/// satisfies all claims.
+/// A list of claims, each of which follows from real time or from earlier claims, and the reason
+/// why no order satisfies all claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof<Ret> {
     /// The claims.
@@ -82,8 +82,8 @@ pub struct Step {
 pub enum Ground {
     /// The first operation returned before the second was called.
     RealTime,
-    /// The object requires the claim: it holds in every legal order of the core's operations in
-    /// which the claims `given` hold, regardless of when the operations were called.
+    /// The object requires the claim: the claim holds in every legal order of the core's operations
+    /// in which the claims `given` hold, regardless of when the operations were called.
     Value {
         /// The reason why the object requires the claim.
         reason: Reason,
@@ -254,10 +254,10 @@ pub enum Reason {
         /// The initial state, in words.
         first: String,
     },
-    /// `user` needs one of certain states. Other operations before `user` also need such a state,
-    /// and after each of them the object is in none of these states. The needed states are not
-    /// produced often enough for all these operations, or would not be produced often enough if the
-    /// claim did not hold.
+    /// `user` is possible only in certain states, the needed states. Each operation in `used` comes
+    /// before `user`, is also possible only in a needed state, and leaves the object in a state
+    /// that is not needed. The needed states are not produced often enough for all these
+    /// operations, or would not be produced often enough if the claim did not hold.
     UsedUp {
         /// The states that these operations need, in words.
         needs: Vec<String>,
@@ -274,9 +274,9 @@ pub enum Reason {
         /// The operations that could produce a needed state, but came after `user`.
         later: Vec<OpId>,
     },
-    /// No order is possible: the operations in `used` need one of certain states, and after each of
-    /// them the object is in none of these states. In every order, the needed states are produced
-    /// less often than they are needed.
+    /// No order is possible: each operation in `used` is possible only in certain states, the
+    /// needed states, and leaves the object in a state that is not needed. In every order, the
+    /// needed states are produced less often than they are needed.
     UsedTooOften {
         /// The states that these operations need, in words.
         needs: Vec<String>,
@@ -404,8 +404,8 @@ pub struct NoPlace<Ret> {
     /// The other operations that may have taken effect before this operation; all their orders were
     /// tried.
     pub open: Vec<OpId>,
-    /// The places where the operation could be inserted, with the state at each. A state in which
-    /// the operation does not fit is listed only once.
+    /// The places where the operation could be inserted, with the state at each place. A state in
+    /// which the operation cannot return its recorded result is listed only once.
     pub places: Vec<Place<Ret>>,
     /// The number of places that are not listed.
     pub more: usize,
@@ -421,8 +421,9 @@ pub struct Place<Ret> {
     /// The results that the operation may return in this state, without duplicates. Empty if the
     /// operation cannot take effect in this state.
     pub results: Vec<Ret>,
-    /// If the recorded result is among `results`, the reason why another operation has no place
-    /// after this one. The inner `None` means that the reason would take too long to explain.
+    /// `None` if the recorded result is not among `results`. Otherwise, the reason why another
+    /// operation has no place after this one, or `Some(None)` if the reason would take too long to
+    /// explain.
     pub then: Option<Option<Box<NoPlace<Ret>>>>,
 }
 

@@ -11,11 +11,12 @@ use crate::history::{History, OpId};
 /// left out, too, the history becomes linearizable.
 ///
 /// An explanation is about another, weaker [`history`](Core::history) that contains these calls. If
-/// the whole history were linearizable, this weaker history would be linearizable, too; but it is
-/// rejected. An operation of the weaker history may be *forgotten*: it may have had any result, at
-/// any time after its call. An explanation that relies on fewer facts is easier to follow, but it
-/// may need calls that are not in the core. For example, the claim that a value was overwritten
-/// follows from the second write and the read, but the explanation also names the first write.
+/// the whole history were linearizable, this weaker history would be linearizable, too; but the
+/// weaker history is rejected. An operation of the weaker history may be *forgotten*: it may have
+/// had any result, at any time after its call. An explanation that relies on fewer facts is easier
+/// to follow, but it may need calls that are not in the core. For example, if a read returns a
+/// value that was overwritten, the core consists of the overwriting write and the read, but the
+/// explanation also names the write of the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Core<Op, Ret> {
@@ -35,12 +36,12 @@ pub struct Core<Op, Ret> {
     #[doc(hidden)]
     pub of: usize,
     /// The operation after which [`history`](Core::history) begins. The state after this operation
-    /// is known, so operations that returned before its call do not matter. If this state is the
-    /// initial state, [`history`](Core::history) does not contain the operation. Otherwise,
-    /// [`history`](Core::history) contains it, as a completed operation. `None` if
+    /// is known, so operations that returned before this operation was called are irrelevant. If
+    /// this state is the initial state, [`history`](Core::history) does not contain the operation.
+    /// Otherwise, [`history`](Core::history) contains it, as a completed operation. `None` if
     /// [`history`](Core::history) begins where the whole history begins.
     pub begins_behind: Option<OpId>,
-    /// The weakening steps that could not be decided within the limits, and so were not taken.
+    /// The weakening steps that were not taken because they could not be decided within the limits.
     #[doc(hidden)]
     pub undecided: Vec<Weakening>,
     /// Whether [`history`](Core::history) itself was judged and rejected. If there was no time for

@@ -326,7 +326,7 @@ pub struct Stats {
     /// in the paper of Zhang, Chattopadhyay and Wang.
     #[doc(hidden)]
     pub permutations: u64,
-    /// The maximum number of bytes that the tables and states of the search took at once.
+    /// The maximum number of bytes that the tables and states of the search occupied at once.
     pub peak_bytes: u64,
     /// The time taken to find the verdict and its witness, after the history was validated.
     pub elapsed: Duration,
@@ -364,8 +364,8 @@ pub enum Contradiction {
     /// In the order of versions, this operation, or another operation with the same version, cannot
     /// have returned its recorded result.
     Result(OpId),
-    /// The reason is not known, because the search for places of operations without a version gave
-    /// up: it took too many steps, or the specification is nondeterministic.
+    /// The reason is not known. The search that places the operations without a version gave up: it
+    /// took too many steps, or the specification is nondeterministic.
     Undecided,
 }
 

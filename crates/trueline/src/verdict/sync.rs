@@ -57,8 +57,8 @@ pub struct Partners {
     /// All executions that may have been the partner of an execution in `needing`, because the two
     /// executions overlap and their results match. This list has fewer executions than `needing`.
     pub partners: Vec<OpId>,
-    /// Executions that cannot have been partners for one reason alone, each with this reason. Empty
-    /// unless `needing` has exactly one execution and `partners` is empty.
+    /// Executions that would have been possible partners except for a single reason, each with this
+    /// reason. Empty unless `needing` has exactly one execution and `partners` is empty.
     pub unfit: Vec<Unfit>,
 }
 

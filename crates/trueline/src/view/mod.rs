@@ -112,7 +112,7 @@ pub struct Rejection {
     /// Other operations that were open at the refused return, in the order of their calls; only the last ones if there
     /// are many.
     pub open: Vec<Line>,
-    /// The number of operations that were open at the refused return, except the one that returned.
+    /// The number of operations other than the refused one that were open at the refused return.
     pub open_total: usize,
     /// For quasi linearizability, the details that are shown instead of the fields above.
     pub quasi: Option<Box<QuasiRejection>>,
@@ -161,7 +161,7 @@ impl Stall {
         };
         let before: Vec<Vec<OpId>> =
             synchronizations.iter().filter(|group| !anticipated.contains(group)).cloned().collect();
-        // Show as many of the last groups as fit.
+        // Show as many of the last groups as the limit allows.
         let mut shown = 0;
         let fits = |group: &&Vec<OpId>| {
             shown += group.len();

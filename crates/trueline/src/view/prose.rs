@@ -92,9 +92,9 @@ fn ignores_calls<Op, Ret>(history: &History<Op, Ret>, core: &Core<Op, Ret>) -> b
     })
 }
 
-/// Returns whether the same operations, in the same order, may leave the object in several states.
-/// `none` lists the places of one operation among the other operations, with the state of the
-/// object at each place.
+/// Returns whether the same operations, in the same order, may have several results or leave the
+/// object in several states. `none` lists the places of one operation among the other operations,
+/// with the state of the object at each place.
 fn is_nondeterministic<Ret>(none: &NoPlace<Ret>) -> bool {
     none.places.iter().enumerate().any(|(at, Place { order, results, then, .. })| {
         results.len() > 1
@@ -762,9 +762,9 @@ impl Teller {
             Reason::NoMaker { needs, first: initial } if needs.is_empty() => {
                 let user = self.name(first);
                 let (begin, others) = match self.begins_behind {
-                    // The state in which the core begins may also hold values that the core leaves
-                    // out, so the text names the operation that led to the state, and not the
-                    // state.
+                    // In the state in which the core begins, the object may also hold values that
+                    // the core leaves out. So the text does not describe this state, but names the
+                    // operation that led to it.
                     Some(_) => (self.initially(), "no other call that matters"),
                     None => {
                         let state = self.is_in(Tense::Past, initial);
@@ -848,7 +848,8 @@ impl Teller {
         )
     }
 
-    /// Lists operations that could have established a state, but came too early or too late.
+    /// Lists operations that could have produced a needed state or count, but came before `spoiler`
+    /// or after `user`.
     fn others(&mut self, earlier: &[OpId], later: &[OpId], user: &str, spoiler: &str) -> String {
         let mut text = Vec::new();
         if !earlier.is_empty() {
@@ -860,8 +861,8 @@ impl Teller {
         if text.is_empty() { String::new() } else { format!(" ({})", text.join(", ")) }
     }
 
-    /// Explains why a count is not what an operation needs, or would not be what it needs if
-    /// `other` came before the operation.
+    /// Explains why a count does not have the value that an operation needs. If `other` is given,
+    /// explains why the count would not have this value if `other` came before the operation.
     fn count(&mut self, count: &Count, other: Option<OpId>) -> String {
         let Count { what, initial, user, needed, too_little, before, maybe, later } = count;
         let user = self.name(*user);
@@ -1000,9 +1001,9 @@ fn number(what: Counted, number: i64) -> String {
     }
 }
 
-/// Returns a phrase for the count that an operation needs. It may name the object, as in "the lock
-/// to have no readers", because "it needs no readers" could mean that the operation does not need
-/// readers.
+/// Returns a phrase for the count that an operation needs. The phrase may name the object, as in
+/// "the lock to have no readers", because "it needs no readers" could mean that the operation does
+/// not need readers.
 fn needed_number(what: Counted, needed: i64) -> String {
     let counted = number(what, needed);
     match what {

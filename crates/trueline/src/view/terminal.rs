@@ -46,8 +46,9 @@ const MOST_LETTERS: usize = 28;
 /// A timeline with at most this many operations is not reduced further. Instead, the text of its
 /// operations is shortened.
 const FEWEST: usize = 4;
-/// If more processes than this are near the problem, only the operations that cause the problem are
-/// drawn.
+/// If operations of more processes than this would be drawn, only the operations that cause the
+/// problem are drawn. If these operations are unknown or too many, at most this many operations
+/// near the problem are drawn.
 const MOST_ROWS: usize = 8;
 /// The maximum number of annotations that are listed below a timeline.
 const MOST_ANNOTATIONS: usize = 8;

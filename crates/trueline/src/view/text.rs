@@ -137,8 +137,8 @@ fn render_sentences(out: &mut String, report: &Report, style: Style) {
 /// The width of the lines of an explanation.
 const WIDTH: usize = 110;
 
-/// Writes a sentence in lines. The leading spaces of the sentence indent all lines; lines after the
-/// first are indented by two more spaces.
+/// Writes a sentence, wrapped into lines. All lines are indented by the leading spaces of the
+/// sentence; lines after the first are indented by two more spaces.
 fn wrap(out: &mut String, sentence: &str) {
     let indent = 4 + sentence.chars().take_while(|c| *c == ' ').count();
     let mut width = 0;

@@ -37,7 +37,7 @@ pub(super) enum Happened {
     Returned(Value),
 }
 
-/// The end of an execution.
+/// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     Complete,
@@ -87,8 +87,8 @@ const MOST_READS: usize = 32;
 /// The maximum number of steps that tasks started by the object can make after the threads of the
 /// program have finished.
 const MOST_STEPS_BEYOND: u64 = 1000;
-/// The maximum number of times that a task spins without reading anything in between, as a loop
-/// with back-off does.
+/// The maximum number of consecutive spins, without a read in between, that count as one wait: a
+/// loop with back-off may spin several times before it checks its condition again.
 const MOST_IDLE_SPINS: u32 = 1000;
 /// A task that uses the types of `std` counts as waiting in a loop after this many accesses to
 /// places that it has already read, if it changes nothing in between. This rule is needed for
@@ -546,8 +546,8 @@ impl Controller {
         members(self.unfinished()).for_each(|task| self.abandon(task));
     }
 
-    /// Forgets the tasks that the object started and that have not run. Their data is not dropped,
-    /// because other tasks that have not finished may share it.
+    /// Forgets the tasks that the object started but that have not run yet. Their data is not
+    /// dropped, because other tasks that have not finished may share it.
     fn forget_bodies(&self) {
         let state = &mut *self.state.borrow_mut();
         for (number, body) in self.bodies.borrow_mut().iter_mut().enumerate() {
@@ -577,8 +577,8 @@ impl Controller {
         self.abandoned.set(self.abandoned.get().saturating_add(count));
     }
 
-    /// Runs the tasks that the object started until they cannot continue, after the object was dropped, and abandons
-    /// the tasks that are still waiting.
+    /// After the object was dropped, runs the tasks that the object started until they cannot continue, and abandons
+    /// those that have not ended.
     fn settle(&self, switch: &dyn Fn()) {
         while let Some(task) = self.in_background() {
             self.go(task, switch);
@@ -1195,7 +1195,7 @@ impl Controller {
         let mut timed_out = is_waiting();
         let is_over = self.state.borrow().tasks[main].is_over.clone();
         if let Some(is_over) = is_over.filter(|_| timed_out) {
-            // The main task waits for something that another thread of the operating system holds.
+            // The main task waits for something that another operating-system thread holds.
             while !is_over() {
                 std::thread::sleep(LOOK_OUTSIDE);
             }

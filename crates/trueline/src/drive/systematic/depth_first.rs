@@ -2,13 +2,13 @@
 //!
 //! Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded
 //! programs" (2007): most faults need few preemptions, and there are only polynomially many
-//! schedules with few preemptions. A preemption here is a switch away from a task that is *in the
-//! middle of an operation* and could continue. Switches between operations do not count as
-//! preemptions, so that all serial executions are explored even if no preemption is allowed.
+//! schedules with few preemptions. A preemption here is a switch away from a task that is in the
+//! middle of an operation and could continue. Switches between operations do not count as
+//! preemptions, so all serial executions are explored even if no preemption is allowed.
 //!
 //! No execution is left out as redundant. Partial-order reduction would explore only one execution
-//! of each class of equivalent executions, and would miss the whole class if this execution exceeds
-//! the bound on preemptions.
+//! of each class of equivalent executions, and would miss the whole class if this one execution
+//! exceeds the bound on preemptions.
 //!
 //! # Complexity
 //! With n tasks of k steps and c preemptions, O((nk)^c) schedules for each order of operations.
@@ -41,7 +41,7 @@ impl Left {
     }
 }
 
-/// Explores depth first.
+/// Explores schedules depth first, optionally with a bound on preemptions.
 #[derive(Debug)]
 pub(super) struct DepthFirst {
     levels: Vec<Level>,

@@ -1,4 +1,4 @@
-//! Coroutines: tasks that run on one thread of the operating system, one at a time.
+//! Coroutines: tasks that take turns on one operating system thread.
 //!
 //! The [`Controller`] names the coroutine that runs next; this module does not keep track of what
 //! other coroutines wait for. A coroutine runs the same task in all executions. A coroutine that is
@@ -93,7 +93,7 @@ pub(super) fn abandon(number: usize) {
     std::mem::forget(coroutine);
 }
 
-/// Returns the numbers of coroutines that have begun and not ended.
+/// Returns the numbers of the coroutines that have begun but not ended.
 pub(super) fn suspended() -> Vec<usize> {
     let here = here();
     let coroutines = here.coroutines.borrow();

@@ -1,11 +1,11 @@
-//! Jobs: the parts of an exploration, which are distributed to threads of the operating system.
+//! Jobs: parts of an exploration that are distributed to operating system threads.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::strategy::Tasks;
 
-/// A decision that was made.
+/// A decision of an execution: which task runs next, or which number a random choice returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Made {
     pub(super) is_task: bool,
@@ -26,17 +26,17 @@ impl Made {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Job {
     pub(super) made: Vec<Made>,
-    /// For each decision of a [reduced](super::reduced) exploration: the tasks that sleep at this
-    /// decision, and those of the sleeping tasks whose next transition returns from an operation.
+    /// For each decision of a [reduced](super::reduced) exploration: the set of tasks that sleep at this decision, and
+    /// the subset whose next transition returns from an operation.
     pub(super) sleeping: Vec<(Tasks, Tasks)>,
 }
 
-/// The jobs that are left, for any thread that is idle.
+/// The jobs that no thread has taken yet. Any idle thread may take one.
 #[derive(Debug)]
 pub(super) struct Jobs {
     waiting: Mutex<Waiting>,
     changed: Condvar,
-    /// The number of threads without a job, as a hint to the threads that have one.
+    /// The number of threads without a job, as a hint to the threads that have a job.
     hungry: AtomicUsize,
     is_over: AtomicBool,
 }

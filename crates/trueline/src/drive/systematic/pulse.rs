@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::drive::panics_are_printed;
 
-/// What an exploration is doing. The exploration may be stuck in this activity.
+/// The activity of a thread of an exploration. [`Monitor::look`] reports an activity in which a thread may be stuck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doing {

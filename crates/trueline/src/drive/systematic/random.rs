@@ -1,4 +1,4 @@
-//! Random schedules, for programs that are too large to be explored.
+//! Random schedules, for programs that are too large to be explored exhaustively.
 
 use super::schedule::Schedule;
 use super::strategy::{Strategy, Tasks, Transition, View, first_choice, members, only};
@@ -7,9 +7,9 @@ use crate::drive::Random;
 /// Probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
 /// probabilistic guarantees of finding bugs" (2010).
 ///
-/// The task with the highest priority runs; at d-1 random steps, the current task gets the lowest
-/// priority. A fault of depth d in a program of n tasks and k steps is found with a probability of
-/// at least 1/(n k^(d-1)). The estimate of k is the maximum number of steps of an execution so far.
+/// The task with the highest priority runs; at d-1 random steps, the current task gets the lowest priority. A fault of
+/// depth d in a program of n tasks and k steps is found with a probability of at least 1/(n k^(d-1)). k is estimated as
+/// the maximum number of steps of the executions so far.
 #[derive(Debug)]
 pub(super) struct Pct {
     random: Random,

@@ -3,14 +3,16 @@
 //!
 //! Two executions that differ only in the order of adjacent transitions that do not [depend](Transition::depends_on) on
 //! each other have the same results and, except for the order of adjacent calls and of adjacent returns, the same
-//! history. One execution of each class of such executions is explored. This is source-set reduction, from Abdulla,
-//! Aronis, Jonsson and Sagonas, "Source sets: a foundation for optimal dynamic partial order reduction" (2017),
-//! algorithm 1 with its theorem 5.2, and sleep sets, from Godefroid's thesis (1996), theorem 5.4.
+//! history. Executions that such reorderings turn into each other form a class, and one execution of each class is
+//! explored. This is source-set reduction, from Abdulla, Aronis, Jonsson and Sagonas, "Source sets: a foundation for
+//! optimal dynamic partial order reduction" (2017), algorithm 1 with its theorem 5.2, and sleep sets, from Godefroid's
+//! thesis (1996), theorem 5.4.
 //!
-//! - A task that was explored at a decision sleeps while the alternatives are explored, until a transition depends on
-//!   its next transition. An execution in which all enabled tasks sleep is cut off.
-//! - At the end of an execution, each pair of transitions that race (they depend on each other, and could have
-//!   occurred in the other order) requests an alternative at the decision before the first of them.
+//! - A task that was explored at a decision sleeps while the alternatives are explored. It wakes when another task
+//!   executes a transition that depends on the next transition of the sleeping task. An execution in which all enabled
+//!   tasks sleep is cut off.
+//! - At the end of an execution, each pair of transitions that race (they depend on each other, and could have occurred
+//!   in the other order) requests an alternative at the decision before the earlier of the two.
 //!
 //! Departures from the paper:
 //!
@@ -31,7 +33,8 @@
 //! exceed the bound.
 //!
 //! # Complexity
-//! Detecting the races of an execution of s steps with n tasks takes O(s²n); only steps that are new are examined.
+//! Detecting the races of an execution of s steps with n tasks takes O(s²n). Only the steps that differ from the
+//! previous execution are examined.
 
 use super::jobs::{Job, Made};
 use super::strategy::{Pending, Strategy, Tasks, Transition, View, first_choice, members, only};
@@ -95,7 +98,7 @@ pub(super) struct Reduced {
     clocks: Vec<Vec<u32>>,
     /// The first step that differs from the previous execution.
     first_new: usize,
-    /// The level of the current transition.
+    /// The level of the decision before the current transition, if that decision had alternatives.
     upcoming: Option<usize>,
     sleep: Tasks,
     sleep_returns: Tasks,
@@ -273,8 +276,8 @@ impl Strategy for Reduced {
             if level.made.is_task {
                 let awake = level.awake();
                 level.done |= only(level.made.value) | level.given;
-                // This worker does not know the results of other workers. So it assumes that the
-                // tasks that they try return from operations.
+                // This worker does not know the results of other workers. So it assumes that the tasks that were given
+                // to them return from operations.
                 level.done_returns |= level.given | if level.returned { only(level.made.value) } else { 0 };
                 level.given = 0;
                 level.returned = false;

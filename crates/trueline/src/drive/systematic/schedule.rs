@@ -28,8 +28,7 @@ pub struct Schedule {
     departures: Vec<(u32, u32)>,
 }
 
-/// The name of a schedule abbreviates a group of decisions that repeats, if the group has at most
-/// this many decisions.
+/// If a group of at most this many decisions repeats, the name of a schedule abbreviates the repetitions.
 const LONGEST_PERIOD: usize = 8;
 /// The maximum number of decisions that one abbreviation in the name of a schedule can stand for.
 const MOST_DEPARTURES: usize = 10_000_000;

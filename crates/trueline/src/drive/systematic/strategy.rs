@@ -2,7 +2,7 @@
 
 use crate::primitives::{Access, AccessKind};
 
-/// A set of tasks, one bit for each.
+/// A set of tasks, with one bit for each task.
 pub(super) type Tasks = u64;
 
 /// The maximum number of tasks of a program.
@@ -57,7 +57,7 @@ pub(super) struct Transition {
 }
 
 impl Transition {
-    /// Returns the next transition of `task`, as far as it is known.
+    /// Returns what is known about the next transition of `task`, before the transition is executed.
     pub(super) fn of(task: usize, pending: Pending) -> Self {
         let wrote = pending.access.is_some_and(|access| access.kind != AccessKind::Load);
         Self { task, access: pending.access, wrote, called: pending.calls, returned: false, woke: 0 }
@@ -84,7 +84,7 @@ impl Transition {
     }
 }
 
-/// The information on which a strategy decides.
+/// The information that a strategy bases its decision on.
 pub(super) struct View<'v> {
     /// The tasks that can run. There is at least one.
     pub(super) enabled: Tasks,
@@ -108,7 +108,7 @@ pub(super) trait Strategy {
     /// Prepares the next execution. Returns whether there is one.
     fn begin(&mut self) -> bool;
 
-    /// Returns the task to run next, or `None` if everything that could follow is explored elsewhere.
+    /// Returns the task to run next, or `None` if all continuations of the execution are explored elsewhere.
     fn schedule(&mut self, view: &View<'_>) -> Option<usize>;
 
     /// Returns a number below `bound`, as a choice of the current transition.

@@ -29,8 +29,8 @@ pub(super) enum What {
 ///
 /// Primitives are named in the order in which they are first accessed: `a1`, `a2`, .. are atomics, `m1`, .. mutexes,
 /// `c1`, .. condition variables, and `s1`, .. other things that threads wait for. The targets of atomic pointers are
-/// named in the same way: `p1`, `p2`, ..; `p1+1` is `p1` with the lowest bit set. Primitives of crates that do not
-/// use trueline are followed by their type where they are first accessed.
+/// named in the same way: `p1`, `p2`, ..; `p1+1` is `p1` with the lowest bit set. For a primitive of a crate that does
+/// not use trueline, the first step that accesses it also shows its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
@@ -141,7 +141,7 @@ pub(super) fn steps(entries: &[TraceEntry], events: &[Event], kinds: &[Kind]) ->
                 AccessKind::Update if values.is_none() => 3,
                 _ => 0,
             };
-            // Skips this entry, because the next entry shows the try-lock with its outcome.
+            // Skip this entry, because the next entry shows the same try-lock with its outcome.
             if access.kind == AccessKind::TryLock && values.is_none() {
                 return None;
             }
@@ -172,8 +172,8 @@ pub(super) fn steps(entries: &[TraceEntry], events: &[Event], kinds: &[Kind]) ->
     entries.iter().filter_map(step).collect()
 }
 
-/// Returns a short name of a source file. For a file of a crate from a registry, the name is the
-/// path that begins with the crate's name and version; otherwise, it is the file name.
+/// Returns a short name of a source file. For a file of a crate from a registry, the short name is the part of the path
+/// from the crate's name and version on. For any other file, it is the file name.
 fn in_its_crate(file: &str) -> &str {
     let in_registry = || {
         let (_, rest) = file.split_once("/registry/src/")?;

@@ -1,4 +1,4 @@
-//! Tables of typed columns, in batches of rows: the common part of the readers of Parquet and Arrow.
+//! Tables of typed columns, in batches of rows: code that the readers of Parquet and Arrow share.
 
 use std::sync::Arc;
 
@@ -132,8 +132,7 @@ impl Items {
     }
 }
 
-/// Returns the node for the bytes of a text. If the bytes are not UTF-8, the node contains this
-/// error instead.
+/// Returns the node for the bytes of a text. If the bytes are not valid UTF-8, the node contains an error.
 pub(super) fn text(bytes: &[u8], names: &mut Names) -> Node {
     Node::Value(match std::str::from_utf8(bytes) {
         Ok(text) => Ok(Value::Text(names.get(text))),
@@ -141,7 +140,7 @@ pub(super) fn text(bytes: &[u8], names: &mut Names) -> Node {
     })
 }
 
-/// Returns the item for a text that contains a value in JSON.
+/// Parses a text as JSON, and returns the item for its value.
 pub(super) fn json(text: &str, column: &str, names: &mut Names) -> Item {
     json::value(text, names).map(Node::Value).map_err(|error| {
         format!(

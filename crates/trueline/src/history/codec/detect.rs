@@ -14,11 +14,11 @@ pub(super) const ARROW_STREAM: &[u8] = b"\xff\xff\xff\xff";
 /// The first bytes of a file of Feather version 1, which is not supported.
 pub(super) const FEATHER_1: &[u8] = b"FEA1";
 
-/// Returns the format of a file, from its first bytes, or `None` if they match no format.
+/// Returns the format of a file that begins with `start`, or `None` if `start` matches no format.
 ///
-/// The result is a guess from the first lines. Errors in the file are found only when the file is
-/// read in this format. The first few tens of kilobytes of a file are enough. Logs may need that
-/// much, because other lines may come before the first event.
+/// The result is a guess from the first lines. Errors in the file are found only when the file is read in this format.
+/// It is enough if `start` is a few tens of kilobytes long. A shorter beginning of a log may not suffice, because other
+/// lines may come before the first event.
 ///
 /// ```
 /// use trueline::history::codec::{Format, detect};

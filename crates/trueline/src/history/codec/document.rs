@@ -1,7 +1,7 @@
 //! Reads JSON files that do not have one record on each line: an array of records, or documents that contain lists of
 //! records.
 //!
-//! The items of a list are read one at a time, so that only one of them is in memory.
+//! The items of a list are read one at a time, so only one of them is in memory.
 
 use std::cell::Cell;
 use std::fmt;
@@ -44,8 +44,8 @@ pub(super) fn first_byte(input: &mut impl BufRead) -> Result<(Option<u8>, u32), 
     }
 }
 
-/// Calls `visit` for each object of a file. The file is an array of objects, or has one object on
-/// each line. `read` parses such a line.
+/// Calls `visit` for each object of a file. The file is an array of objects, or has one object on each line. In the
+/// second case, `read` parses the lines.
 pub(super) fn each_object(
     mut input: impl BufRead,
     what: &'static str,
@@ -150,7 +150,7 @@ struct Items<'i> {
     found: bool,
 }
 
-/// A visitor that follows the path to the list.
+/// A visitor that follows the path `way` to the list, and then visits the items of the list.
 struct Walk<'w, 'i> {
     way: &'w [&'w str],
     items: &'w mut Items<'i>,

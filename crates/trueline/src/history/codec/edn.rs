@@ -1,10 +1,11 @@
 //! Reads EDN, the notation of Clojure, form by form.
 //!
 //! The reader keeps only the current form, whose length is limited, and does not recurse: forms that are nested too
-//! deep are skipped with a stack of brackets, one byte each. Lists, vectors and sets become lists (sets ordered by
-//! value, since they have no order); maps become lists of pairs, ordered by key; keywords, symbols and characters
-//! become text, without the colon or backslash. Tags are skipped: `#inst "2024-01-01"` becomes the string. Fractions
-//! and integers beyond 64 bits are [`Unfit`]; a caller that needs the value rejects them.
+//! deep are skipped with a stack of brackets, which takes one byte for each bracket. Lists, vectors and sets become
+//! lists (sets ordered by value, since they have no order); maps become lists of pairs, ordered by key; keywords,
+//! symbols and characters become text, without the colon or backslash. Tags are skipped: `#inst "2024-01-01"` becomes
+//! the string `"2024-01-01"`. Fractions and integers beyond 64 bits are [`Unfit`]; a caller that needs the value
+//! rejects them.
 //!
 //! Beyond the standard, the reader accepts forms that Clojure prints into logs: `#"regex"`, `##NaN`, `0x1f`,
 //! `#:ns{..}`.
@@ -91,7 +92,7 @@ pub(super) struct Reader<'n, R> {
     /// no memory.
     used: usize,
     text: Vec<u8>,
-    /// What messages call the text: "file" or "line".
+    /// The word for the whole text in messages: "file" or "line".
     extent: &'static str,
     fresh: bool,
     /// The line of the first comment.
@@ -124,7 +125,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         self.comment
     }
 
-    /// Starts a new form, and resets the count of its bytes.
+    /// Starts a new form, whose bytes are counted from 0.
     pub(super) fn begin(&mut self) {
         self.used = 0;
     }
@@ -626,7 +627,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
     }
 }
 
-/// Returns the bytes of a token as text, or an error if they are not valid text.
+/// Returns the bytes of a token as a string, or an error if they are not valid UTF-8 or contain a NUL character.
 fn text_of(text: &[u8], line: u32) -> Result<&str, CodecError> {
     match std::str::from_utf8(text) {
         Ok(text) if !text.contains('\0') => Ok(text),

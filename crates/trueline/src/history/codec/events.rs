@@ -10,7 +10,7 @@ use super::field::{Parsed, quoted};
 use super::intake::{Intake, Plain};
 use super::survey::{Remarks, Trap};
 
-/// The reason why a line was rejected.
+/// The reason for rejecting a line.
 #[derive(Debug)]
 pub(super) enum Fault {
     Message(String),
@@ -99,7 +99,7 @@ impl<'r, I: Intake> Events<'r, I> {
         }
     }
 
-    /// Records an annotation: something that happened, such as a failover, and is not an operation.
+    /// Records an annotation about something other than an operation, such as a failover.
     pub(super) fn annotate(&mut self, line: u32, text: String) {
         self.builder.line(line);
         self.builder.annotate(text);
@@ -112,8 +112,8 @@ impl<'r, I: Intake> Events<'r, I> {
         }
     }
 
-    /// Records a remark about an event that would make the history invalid, if a survey is
-    /// requested. Otherwise, returns the fault.
+    /// If a survey is requested, records a remark about `fault`, an event that would make the history invalid.
+    /// Otherwise, returns `fault` as an error.
     fn forgive(&mut self, line: u32, fault: Fault) -> Result<(), Fault> {
         if self.remarks.is_none() {
             return Err(fault);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::{Record, Value};
 use super::DEEPEST_NESTING;
 
-/// The maximum length of strings that are shared.
+/// The maximum length of strings that are shared, in bytes.
 const LONGEST_SHARED: usize = 64;
 
 /// The initial and the maximum number of places in the table of strings.
@@ -82,8 +82,8 @@ fn hash(text: &[u8]) -> usize {
     usize::try_from(hash.wrapping_mul(FACTOR) >> 32).unwrap_or_default()
 }
 
-/// Returns whether two strings are equal. Most strings are short, and comparing these directly
-/// takes less time than calling the comparison function of the standard library.
+/// Returns whether two strings are equal. Most strings are short. For a short string, this takes less time than calling
+/// the comparison function of the standard library.
 #[inline]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
@@ -92,8 +92,8 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() <= 16 { ends(one) == ends(other) } else { one == other }
 }
 
-/// Returns the first bytes and the last bytes of a string, as two numbers. If the string has at
-/// most 16 bytes, the two numbers contain all of them.
+/// Returns two numbers: the first bytes and the last bytes of a string. If the string has at most 16 bytes, the two
+/// numbers contain all its bytes.
 #[inline]
 fn ends(text: &[u8]) -> (u64, u64) {
     let four = |bytes: &[u8]| u64::from(u32::from_le_bytes(bytes.try_into().unwrap_or_default()));
@@ -143,9 +143,9 @@ impl Unfit {
     }
 }
 
-/// A value, or the reason why the content of a field is not a value. Such content is not always an
-/// error: the value of an `info`, or of an event of a nemesis (which injects faults), may be
-/// anything. So the caller reads the whole line, and then decides whether there is an error.
+/// A value, or the reason why the content of a field is not a value. Such content is not always an error: the value of
+/// an `info`, or of an event of a nemesis (which injects faults), may be anything. So the caller reads the whole line
+/// before it decides whether the content is an error.
 pub(super) type Parsed = Result<Value, Unfit>;
 
 /// The kind of an event.
@@ -230,8 +230,8 @@ pub(super) fn read_object(object: Option<&Parsed>) -> Result<Option<Arc<str>>, S
     }
 }
 
-/// Returns the name of an object. A text is its own name. But a text that looks like a value of
-/// another type is quoted, so that `1` and `"1"` are two objects.
+/// Returns the name of an object. If the value is a text, the name is this text. However, a text that looks like a
+/// value of another type is quoted, so that `1` and `"1"` are two objects.
 pub(super) fn object_name(value: &Value) -> Arc<str> {
     match value {
         Value::Text(name) if !name.starts_with('"') && name.parse::<Value>().is_err() => Arc::clone(name),
@@ -239,8 +239,8 @@ pub(super) fn object_name(value: &Value) -> Arc<str> {
     }
 }
 
-/// Returns the value for which [`object_name`] returns `name`. A name that is neither an integer
-/// nor a quoted text stands for itself.
+/// Returns the value for which [`object_name`] returns `name`. If `name` is neither an integer nor a quoted text, this
+/// value is the text `name` itself.
 pub(super) fn named_object(name: &str) -> Value {
     name.parse().ok().filter(|value| matches!(value, Value::Int(_) | Value::Text(_))).unwrap_or_else(|| name.into())
 }
@@ -257,7 +257,7 @@ pub(super) fn read_value(field: &str, value: Option<Parsed>) -> Result<Value, St
     value.unwrap_or(Ok(Value::Null)).map_err(|unfit| unfit.message(field))
 }
 
-/// Reads the key. Null means that there is no key.
+/// Reads the field `key`. Null means that there is no key.
 pub(super) fn read_key(key: Option<Parsed>) -> Result<Option<Value>, String> {
     Ok(key.map(|key| read_value("key", Some(key))).transpose()?.filter(|key| !key.is_null()))
 }

@@ -1,7 +1,7 @@
 //! The conversion of operations while a file is read.
 //!
 //! Most callers need a [`RawHistory`](crate::history::RawHistory), for which [`Plain`] keeps records and values as they
-//! are. The module `numbering` converts them to numbers.
+//! are. To save memory, the module `numbering` converts records and values to numbers instead.
 
 use super::super::{History, Record, Value};
 
@@ -23,8 +23,7 @@ pub(super) trait Intake {
     /// history.
     fn end(&mut self, process: u32, happened: bool);
 
-    /// Converts a whole operation, which was called at the time `call`. Also converts its result if
-    /// the operation returned.
+    /// Converts a whole operation that was called at the time `call`, and the result of the operation if it returned.
     fn whole(
         &mut self,
         line: u32,

@@ -1,7 +1,7 @@
 //! Jepsen's histories in EDN: `history.edn`, and the example files of Knossos.
 //!
-//! A file has one map for each event, in their order: in a vector, in a list, or one after another without brackets.
-//! Line breaks do not matter; comments, commas, tags and discarded forms are skipped.
+//! A file has one map for each event, in the order of the events. The maps are in a vector, in a list, or follow each
+//! other without brackets. Line breaks do not matter; comments, commas, tags and discarded forms are skipped.
 //! ```edn
 //! [{:process 0, :type :invoke, :f :write, :value 5, :time 123}   ; more fields are ignored
 //!  {:process 0, :type :ok,     :f :write, :value 5, :time 130}]
@@ -13,8 +13,8 @@
 //! - `:info` means that the outcome is unknown: the operation stays pending, as do operations that are open at the end.
 //! - Events of processes whose names are not numbers (`:nemesis`) become
 //!   [annotations](crate::history::History::annotations).
-//! - `:key` is the key that an operation concerns, if it is given separately from the value. For pairs of key and value
-//!   in `:value`, see [`Tuples`](super::Tuples).
+//! - `:key` is the key that an operation concerns, if the file gives the key separately from the value. For pairs of
+//!   key and value in `:value`, see [`Tuples`](super::Tuples).
 //!
 //! Keywords and symbols become text without the colon, sets become lists ordered by value, and maps
 //! become lists of pairs ordered by key. Numbers in arguments and results must be 64-bit integers.
@@ -268,9 +268,8 @@ pub(super) fn add(events: &mut Events<'_>, line: u32, fields: Fields, failed: Fa
             Ok(Value::Null) if events.open(process).is_some_and(|open| is_cas(&open.f)) => Ok(Value::Bool(true)),
             result => result,
         }),
-        // A failed compare-and-set returned false if its value is absent, null or a list (the
-        // repeated argument). Any other value is the reason for the failure: the client has not
-        // compared anything.
+        // A failed compare-and-set returned false if the value of the event is absent, null or a list (which repeats
+        // the argument). Any other value is the reason for the failure: the client did not compare anything.
         Kind::Fail
             if failed == Failed::CasReturnedFalse
                 && matches!(value, None | Some(Ok(Value::List(_) | Value::Null)))

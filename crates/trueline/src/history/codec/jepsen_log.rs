@@ -65,7 +65,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
     let mut lines = Lines::new(input, WHAT);
     let mut buffer = Vec::new();
     let mut events = Events::new(remarks);
-    // Whether the name of a logger comes before each event. The first event determines this.
+    // Whether the name of a logger comes before each event, as determined by the first event.
     let mut logged: Option<bool> = None;
     let mut passed_over: Option<u32> = None;
     while let Some((number, line)) = lines.next(&mut buffer)? {
@@ -138,7 +138,7 @@ pub(super) fn is_bare_event(line: &str) -> bool {
     begins_with_process(line) && kind.is_some_and(|word| matches!(word, ":invoke" | ":ok" | ":fail" | ":info"))
 }
 
-/// Returns whether the first word is a number, or a keyword such as `:nemesis`.
+/// Returns whether the first word of a line is a number, or a keyword such as `:nemesis`.
 fn begins_with_process(line: &str) -> bool {
     let process = line.split_ascii_whitespace().next();
     process.is_some_and(|word| word.parse::<i64>().is_ok() || word.starts_with(':'))

@@ -120,7 +120,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 }
 
-/// A value, an object, or a list that contains objects.
+/// A value, an object, or a list that is not a value.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     Value(Parsed),
@@ -223,7 +223,7 @@ impl Object {
 
 /// Returns whether the name of a field matches `name`, which must be in lower case.
 fn is_same(field: &str, name: &str) -> bool {
-    // Messages contain the name as it is in the file. So a long name must not match, even if most
+    // Messages print the names of matching fields as they are in the file. So a long name must not match, even if most
     // of its characters are underscores.
     if field.len() > 20 {
         return false;
@@ -237,7 +237,7 @@ pub(super) fn object(line: &str, names: &mut Names) -> Result<Object, serde_json
     whole(line, NodeSeed { names, depth: DEEPEST_NESTING, lists: false, at: None })
 }
 
-/// Reads the object that a text begins with.
+/// Reads the object at the beginning of a text.
 pub(super) fn first_object(text: &str, names: &mut Names) -> Result<Object, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.deserialize_any(ObjectVisitor(NodeSeed { names, depth: DEEPEST_NESTING, lists: false, at: None }))
@@ -255,7 +255,7 @@ fn whole(line: &str, seed: NodeSeed<'_>) -> Result<Object, serde_json::Error> {
     Ok(object)
 }
 
-/// Reads a text that is a value.
+/// Reads a value from a text that contains nothing else.
 pub(super) fn value(text: &str, names: &mut Names) -> Result<Parsed, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = ValueSeed::new(names).deserialize(&mut deserializer)?;
@@ -301,7 +301,7 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
 /// Reads a node of JSON: a value, an object, or a list.
 pub(super) struct NodeSeed<'n> {
     pub(super) names: &'n mut Names,
-    /// The number of levels to which lists and objects may still be nested.
+    /// The maximum number of nested levels of lists and objects, including the node itself.
     pub(super) depth: usize,
     /// Whether objects inside of lists are read. If not, a list that contains an object is not a
     /// value.

@@ -22,18 +22,18 @@
 //! ```json
 //! {"process":0,"f":"dequeue","value":null,"result":5,"call":10,"return":20}
 //! ```
-//! If `return` is null or absent, the operation is pending. If an operation is called at the time
-//! at which another returns, the two overlap. An optional integer `id` must be unique. In this
-//! form, a note needs a `time`.
+//! If `return` is null or absent, the operation is pending. If an operation is called at the time at which another
+//! operation returns, the two overlap. An optional integer `id` must be unique. In this form, a note needs a `time`.
 //!
-//! A file of either form may also be a JSON array of such objects, as Jepsen's and Elle's tools write it.
+//! Instead of lines, a file of either form may contain a JSON array of such objects, as Jepsen's and Elle's tools write
+//! it.
 //!
 //! A line of type `ok`, or of a whole operation, may have a `version` that the object returned with
 //! the result. The version is a hint about the order of updates: see [`Builder::version`].
 //!
-//! In both forms, `key` is optional, and `object` (a string or an integer) distinguishes objects:
-//! it must be on every line or on none. Other fields are ignored. Values are null, booleans, 64-bit
-//! integers, strings, and lists of these.
+//! In both forms, `key` is optional. If there are several objects, `object` (a string or an integer) names the object
+//! of an operation. `object` must be on every line or on none. Other fields are ignored. Values are null, booleans,
+//! 64-bit integers, strings, and lists of these.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -133,7 +133,7 @@ pub(super) fn read_into<I: Intake>(
 /// Writes the events of a history, one on each line.
 ///
 /// Operations that never returned stay open, except that an `info` is written before their process calls again. An
-/// optional operation (see [`Outcome::Optional`]) is written as one that never returned, which loses its result.
+/// optional operation (see [`Outcome::Optional`]) is written as one that never returned, so its result is lost.
 ///
 /// # Errors
 /// Fails if writing fails. Also fails, with [`io::ErrorKind::InvalidInput`], if a process calls an
@@ -186,11 +186,11 @@ pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<
     output.flush()
 }
 
-/// Writes a history as whole operations, one on each line. Positions in the order of events serve
-/// as times. The only exception: if a process calls an operation at the time at which its previous
-/// one returns, this call, this return and all events between them are written with equal times.
+/// Writes a history as whole operations, one on each line. The time of a call or a return is its position in the order
+/// of events. The only exception: if a process calls an operation at the time at which its previous one returns, this
+/// call, this return and all events between them are written with equal times.
 ///
-/// An optional operation (see [`Outcome::Optional`]) is written as one that never returned, which loses its result.
+/// An optional operation (see [`Outcome::Optional`]) is written as one that never returned, so its result is lost.
 ///
 /// # Errors
 /// Fails if writing fails.
@@ -231,9 +231,9 @@ pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Res
 /// return and all events between them get the same time.
 pub(super) fn times(history: &RawHistory) -> Vec<usize> {
     let mut returned: HashMap<ProcessId, usize> = HashMap::new();
-    // A stretch is a range of events, from a call to a return, that get equal times. For each
-    // event: 1 for each stretch that begins at the previous event, minus 1 for each stretch that
-    // ends at the previous event.
+    // A stretch is a range of events, from a call to a return, that get equal times. The entry of each event is the
+    // number of stretches that begin at the previous event, minus the number of stretches that end at the previous
+    // event.
     let mut stretches = vec![0i32; history.events().len() + 1];
     for operation in history.operations() {
         let call = operation.call_position() as usize;
@@ -401,9 +401,9 @@ pub(super) struct File<'r, I: Intake = Plain> {
     /// Whether operations may lack a process. Operations without a process are assigned to
     /// different processes if they overlap.
     without_processes: bool,
-    /// The notes of another file that are later than all lines read so far, sorted by time.
+    /// The notes of another file that have not been added yet, sorted by time.
     notes: VecDeque<Note>,
-    /// Whether any event has a time. This is recorded only if there are notes.
+    /// Whether any event has a time. This is recorded only if there are notes of another file.
     has_times: bool,
 }
 
@@ -446,12 +446,12 @@ impl<'r, I: Intake> File<'r, I> {
         }
     }
 
-    /// Adds the notes of another file, which are sorted by time.
+    /// Sets the notes of another file, which must be sorted by time.
     pub(super) fn with_notes(self, notes: &[Note]) -> Self {
         Self { notes: notes.iter().cloned().collect(), ..self }
     }
 
-    /// Adds the notes that are earlier than `time`, the time of the next event.
+    /// Adds the notes of another file that are earlier than `time`, the time of the next event.
     fn pass_notes(&mut self, time: i64) {
         self.has_times = true;
         while self.notes.front().is_some_and(|note| note.time < time) {
@@ -468,8 +468,7 @@ impl<'r, I: Intake> File<'r, I> {
         }
     }
 
-    /// Returns a file that accepts whole operations that do not name a process. Events must always
-    /// name one.
+    /// Returns a file that also accepts whole operations without a process. Events must always have a process.
     pub(super) fn without_processes(self) -> Self {
         Self { without_processes: true, ..self }
     }
@@ -483,7 +482,7 @@ impl<'r, I: Intake> File<'r, I> {
         }
     }
 
-    /// Records an annotation: something that happened, such as a failover, and is not an operation.
+    /// Records an annotation about something other than an operation, such as a failover.
     fn annotate(&mut self, line: u32, time: Option<i64>, text: String) {
         match &mut self.content {
             Content::Events(events) => events.annotate(line, text),
@@ -587,17 +586,17 @@ impl<'r, I: Intake> File<'r, I> {
         !self.is_surveyed() && matches!(self.content, Content::Events(_) | Content::Operations(_))
     }
 
-    /// Adds the line at the beginning of `bytes` if the line has the usual form, and returns its
-    /// length, including the line end. Returns `None` if the caller must use [`parse`] and
-    /// [`add`](Self::add) instead, which have the same effect.
+    /// If the line at the beginning of `bytes` has the usual form, adds the line, and returns its length, including the
+    /// line end. Otherwise, returns `None`, and the caller must use [`parse`] and [`add`](Self::add) instead, which
+    /// have the same effect.
     fn add_quickly(&mut self, number: u32, bytes: &[u8]) -> Result<Option<usize>, CodecError> {
         let mut line = Quick::default();
         let Some(length) = Quick::read(bytes, &mut line, &mut self.names) else { return Ok(None) };
         Ok(self.add_quick(number, line)?.then_some(length))
     }
 
-    /// Adds a line of the usual form. Returns false if the line was not added and the caller must
-    /// read it in another way.
+    /// Adds a line of the usual form. Returns `false` if the line was not added. In this case, the caller must read the
+    /// line in another way.
     pub(super) fn add_quick(&mut self, number: u32, line: Quick<'_>) -> Result<bool, CodecError> {
         if self.named != Some(line.object.is_some()) {
             return Ok(false);
@@ -654,8 +653,8 @@ impl<'r, I: Intake> File<'r, I> {
     }
 }
 
-/// Returns annotations of whole operations, each at the position that its time gives. Annotations without a time are
-/// left out. An annotation at the time of an event comes after this event.
+/// Places annotations among whole operations, each at the position that follows from its time. Annotations without a
+/// time are left out. An annotation at the time of an event comes after this event.
 fn places<Op, Ret>(
     intervals: &[CompactInterval<Op, Ret>],
     annotations: Vec<(u32, Option<i64>, String)>,
@@ -793,8 +792,8 @@ impl<I: Intake> Operations<I> {
 }
 
 impl Quick<'_> {
-    /// Adds the event and returns the result of adding it. Returns `None` if the line is not a
-    /// usual event.
+    /// Adds the event and returns the result of adding it. Returns `None`, and adds nothing, if the line is not a usual
+    /// event.
     fn add_event<I: Intake>(
         self,
         events: &mut Events<'_, I>,
@@ -823,7 +822,7 @@ impl Quick<'_> {
         Some(events.end(number, process, self.object, f, end, self.version))
     }
 
-    /// Adds the whole operation and returns the result of adding it. Returns `None` if the line is
+    /// Adds the whole operation and returns the result of adding it. Returns `None`, and adds nothing, if the line is
     /// not a usual whole operation.
     fn add_operation<I: Intake>(
         self,
@@ -920,8 +919,8 @@ mod tests {
         );
         assert_eq!(history.object_count(), 2);
         assert_eq!(history.object_name(history[OpId(1)].object), Some("7"));
-        // A number and a text name different objects, even after writing and reading. So does a
-        // text that looks like the name of one of these objects.
+        // Each of these names stands for a different object, even after writing and reading: a number, a text with the
+        // same digits, a text that looks like a quoted text, and so on.
         let names = [r#"7"#, r#""7""#, r#""\"7\"""#, r#""true""#, r#""-""#, r#""""#];
         let line = |(process, name): (usize, &&str)| {
             format!(r#"{{"process":{process},"f":"read","object":{name},"call":1,"return":2}}"#) + "\n"
@@ -1182,11 +1181,11 @@ mod tests {
                     bytes.push(b'{');
                 }
             }
-            // Items of an array are not read line by line.
+            // Skip arrays, because their items are not read line by line.
             if bytes.trim_ascii_start().starts_with(b"[") {
                 continue;
             }
-            // A line that begins with a tab does not have the usual form.
+            // Begin each line with a tab, because such a line does not have the usual form.
             let mut slow = Vec::new();
             for line in bytes.split_inclusive(|byte| *byte == b'\n') {
                 slow.push(b'\t');
@@ -1269,7 +1268,7 @@ mod tests {
 {"type":"note","f":"end"}"#;
         let expected = [note(0, 1, "begin"), note(1, 4, r#"nemesis kill ["n1"]"#), note(2, 7, "end")];
         assert_eq!(places(events), expected);
-        // Whole operations are in any order, and so are notes.
+        // Whole operations and notes may be in any order.
         let whole = r#"{"type":"note","value":"late","time":25}
 {"process":0,"f":"read","call":20,"return":30}
 {"type":"note","value":"with an event","time":20}

@@ -4,8 +4,8 @@ use std::io::{BufRead, ErrorKind, Read};
 
 use super::{CodecError, LONGEST_LINE};
 
-/// The lines of a text. Each line is read into a buffer that the caller owns. So the caller can
-/// call methods of this reader while it uses the line.
+/// The lines of a text. Each line is read into a buffer that the caller owns. So the caller can call methods of this
+/// reader while still using the line.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     input: R,
@@ -60,10 +60,10 @@ impl<R: BufRead> Lines<R> {
         Ok(Some((number, line.trim_ascii())))
     }
 
-    /// Calls `add` once for each line, with the buffered bytes from the beginning of this line,
-    /// until `add` returns `None` or the input ends. `add` returns the length of the line that it
-    /// has added, including the line feed. It returns `None` if the line is unusual or not
-    /// completely in the buffer. Lines are not copied.
+    /// Calls `add` once for each line, until `add` returns `None` or the input ends. The arguments of `add` are the
+    /// number of the line, and all buffered bytes from the beginning of the line on. `add` returns the length of the
+    /// line that it has added, including the line feed. `add` returns `None` if the line is unusual or not completely
+    /// in the buffer. Lines are not copied.
     pub(super) fn each_usual(&mut self, add: &mut dyn FnMut(u32, &[u8]) -> Added) -> Result<(), CodecError> {
         loop {
             let buffer = match self.input.fill_buf() {

@@ -1,4 +1,5 @@
-//! Reads JSON lines one by one, while they are being written. The form of a line is that of [`jsonl`](super::jsonl).
+//! Reads JSON lines one by one, while they are being written. Lines have the form that [`jsonl`](super::jsonl)
+//! describes.
 //!
 //! Most lines have the same simple form, which this module parses itself. All other lines,
 //! including invalid ones, are parsed by [`json`](super::json).
@@ -64,7 +65,7 @@ pub enum LiveEnd {
     Info,
 }
 
-/// The open operation of a process. Has only the fields that must be compared with later lines.
+/// The open operation of a process. Contains only the fields that must be compared with later lines.
 #[derive(Debug)]
 struct OpenLine {
     f: Arc<str>,
@@ -274,8 +275,8 @@ impl LiveReader {
         Ok(LiveLine::Operation { process: ProcessId(process), object, record, call, ret })
     }
 
-    /// If values are pairs, removes the key from the value of a call. Returns the number of the
-    /// object that the operation is called on, and the key if one was removed.
+    /// If values are pairs of key and value, removes the key from the value of a call. Returns the number of the object
+    /// that the operation is called on, and the key if it was removed.
     fn split(&mut self, record: &mut Record, object: Option<u32>) -> Result<(u32, Option<Value>), String> {
         let Some(tuples) = self.tuples else { return Ok((object.unwrap_or(0), None)) };
         let key = split_call(record, object.is_some())?;
@@ -335,7 +336,8 @@ fn too_long() -> String {
     format!("the line is longer than {} MiB; write one event or operation on each line", LONGEST_LINE >> 20)
 }
 
-/// Returns the shared copy of the name of an operation. `fs` remembers the first few names, to find them faster.
+/// Returns the shared copy of the name of an operation. `fs` contains the first few names, because finding a name there
+/// is faster.
 fn recent(fs: &mut Vec<Arc<str>>, names: &mut Names, f: &str) -> Arc<str> {
     if let Some(known) = fs.iter().find(|known| ***known == *f) {
         return Arc::clone(known);

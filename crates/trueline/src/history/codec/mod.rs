@@ -6,11 +6,11 @@
 //! what to do. No input causes a panic, overflows the stack, or needs memory out of proportion to
 //! its size.
 //!
-//! A file is read by one thread. Parsing takes two fifths of the time of reading JSON lines. In the remaining time,
-//! operations are numbered and events are ordered, which cannot be divided among threads. Handing parsed lines from one
-//! thread to another would make parsing a third more expensive: for 300 MB, 0.9 s of CPU time instead of 0.68 s, where
-//! reading takes 1.7 s in total. So a second thread would use 13 % more CPU time, and save at most 39 % of the elapsed
-//! time.
+//! A file is read by one thread. When JSON lines are read, parsing takes two fifths of the time. The rest of the time
+//! is spent on numbering operations and ordering events. This work cannot be divided among threads. Handing parsed
+//! lines from one thread to another would make parsing a third more expensive: for 300 MB, parsing would take 0.9 s of
+//! CPU time instead of 0.68 s, out of 1.7 s for reading the file. So a second thread would use 13 % more CPU time, and
+//! save at most 39 % of the elapsed time.
 //!
 //! | format | codec | looks like |
 //! |---|---|---|
@@ -85,7 +85,7 @@ pub const DEEPEST_NESTING: usize = 64;
 /// The number of bytes at the beginning of a file from which [`read`] detects its format.
 const LOOKED_AT: u64 = 1 << 16;
 
-/// The messages of builds that do not support files with typed columns.
+/// The error messages for files with typed columns, in builds that do not support these files.
 #[cfg(not(feature = "parquet"))]
 const NO_PARQUET: &str =
     "Parquet is not supported by this build of trueline; build it with the feature `parquet`, or use another format";
@@ -143,13 +143,13 @@ pub fn read(input: impl BufRead, format: Format) -> Result<RawHistory, CodecErro
     read_skewed(input, format, 0)
 }
 
-/// Reads a history of whole operations whose times come from several clocks, which may differ by up
-/// to `skew`. One operation then precedes another only if it returned more than `skew` before the
-/// call of the other ([`widen`](super::widen)).
+/// Reads a history of whole operations whose times come from several clocks, which may differ by up to `skew`. So an
+/// operation precedes another only if it returned more than `skew` before the call of the other: see
+/// [`widen`](super::widen).
 ///
 /// # Errors
-/// Fails for the same reasons as [`read`]. Also fails if `skew` is not 0 and the format has events
-/// in one order instead of times.
+/// Fails for the same reasons as [`read`]. Also fails if `skew` is positive and the file has ordered events instead of
+/// times.
 pub fn read_skewed(mut input: impl BufRead, format: Format, skew: i64) -> Result<RawHistory, CodecError> {
     if format != Format::Auto {
         return read_as(input, format, skew);
@@ -199,8 +199,8 @@ impl CodecError {
         Self { line: None, message: message.into(), source: None }
     }
 
-    /// The error if a clock skew is given for a file of events. The order of events is already
-    /// known, so there are no times to widen.
+    /// Returns the error for a file of events that is read with a clock skew. The order of events is already known, so
+    /// there are no times to widen.
     fn no_times() -> Self {
         Self::whole_file(
             "a clock skew applies only to whole operations with call and return times (`call` and `return` in JSON lines, or Porcupine's JSON lines); events are ordered by line: leave the clock skew out, or write whole operations",

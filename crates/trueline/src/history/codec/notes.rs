@@ -1,8 +1,8 @@
-//! Reads notes from a separate file: what happened, and when, while a history was recorded.
+//! Reads notes from a separate file. A note states what happened, and when, while a history was recorded.
 //!
-//! The file is a table, separated by commas, tabs, semicolons or vertical bars. Its column `time` has numbers in the
-//! unit of the history's times, or ISO 8601 dates, which are converted to nanoseconds since 1970. The other columns
-//! together are the text of the note.
+//! The file is a table whose cells are separated by commas, tabs, semicolons or vertical bars. Its column `time` has
+//! numbers in the unit of the history's times, or ISO 8601 dates, which are converted to nanoseconds since 1970. The
+//! text of a note consists of its cells in the other columns.
 
 use std::io::{BufRead, Read};
 
@@ -10,7 +10,7 @@ use super::super::Value;
 use super::field::Parsed;
 use super::{CodecError, LONGEST_LINE, mapping, table};
 
-/// Something that happened at a time.
+/// A note about something that happened while a history was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The time, on the clock of the history.

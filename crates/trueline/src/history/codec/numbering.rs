@@ -1,8 +1,8 @@
 //! Assigns numbers to operations while they are read.
 //!
-//! A judge needs only a number for each distinct operation and each distinct result. As soon as an
-//! operation has been read, [`Numbering`] asks for its number and drops its record. A history of
-//! numbers takes less than half of the memory of a history of records.
+//! A judge needs only a number for each distinct operation and each distinct result. As soon as an operation has been
+//! read, [`Numbering`] asks [`Numbers`] for the number of the operation, and drops the record of the operation. A
+//! history of numbers takes less than half of the memory of a history of records.
 
 use super::super::open::ByProcess;
 use super::super::{History, Operation, Outcome, ProcessId, RawHistory, Record, Value};
@@ -56,25 +56,24 @@ pub(crate) struct Unnumbered {
 /// The placeholder for the number of an operation or a result that has no number.
 const NONE: u32 = u32::MAX;
 
-/// Several operations that were called at the same time may have faults. At most this many of these
-/// faults are kept.
+/// If several operations that were called at the same time have faults, at most this many of these faults are kept.
 const MOST_TIES: usize = 100;
 
 /// An intake that keeps only the numbers of operations and results.
 ///
-/// An operation or a result without a number is a fault. The rest of the file is still read, because an error in the
-/// file itself takes precedence. If several operations have faults, the fault of the operation that was called
-/// first is reported. The faults of operations that turn out not to belong to the history are ignored.
+/// An operation has a fault if the operation or its result has no number. The rest of the file is still read, because
+/// an error in the file itself takes precedence. If several operations have faults, the fault of the operation that was
+/// called first is reported. The faults of operations that turn out not to belong to the history are ignored.
 pub(super) struct Numbering<'n> {
     numbers: &'n mut dyn Numbers,
     open: ByProcess<OpenCall>,
     /// The number of calls that have been read.
     calls: u64,
-    /// The fault of the earliest faulty call so far. The number is the position of this call among
-    /// all calls.
+    /// For events: the fault of the operation that was called first among those with a fault so far, and the position
+    /// of its call among all calls.
     first: Option<(u64, Unnumbered)>,
-    /// For whole operations: the faults of the operations that were called at the time `call`,
-    /// which is the earliest call time of any operation with a fault.
+    /// For whole operations: the faults of the operations that were called at the time `call`, the earliest time so far
+    /// at which an operation with a fault was called.
     earliest: Vec<Unnumbered>,
     call: i64,
 }

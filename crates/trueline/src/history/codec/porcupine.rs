@@ -11,17 +11,17 @@
 //! ```json
 //! {"ClientId":0,"Input":{"op":"put","key":"k","value":"v"},"Call":10,"Output":{"value":""},"Return":20}
 //! ```
-//! `ClientId` must be on every line or on none; without it, each operation gets its own process. If
-//! `Return` is null or absent, the operation is pending. If an operation is called at the time at
-//! which another returns, the two overlap. Names of fields are compared ignoring case, `_` and `-`,
-//! so that `client_id` and `return` are accepted; other fields (`Metadata`) are ignored.
+//! `ClientId` must be on every line or on none; without it, each operation gets its own process. If `Return` is null or
+//! absent, the operation is pending. If an operation is called at the time at which another operation returns, the two
+//! overlap. Names of fields are compared ignoring case, `_` and `-`, so that `client_id` and `return` are accepted;
+//! other fields (`Metadata`) are ignored.
 //!
-//! `Input` is the call, as one of
+//! `Input` is the call, in one of these forms:
 //! - an object with the operation in `op` (or `f`, `operation`, `method`, `kind`, `type`), its key, if it has one, in
 //!   `key`, and its argument in `value` (or `arg`, `args`, `val`); a compare-and-set may have `old` and `new` (or
 //!   `expected` and `new`, `from` and `to`, `arg1` and `arg2`) instead;
 //! - a list of operation and argument, or of operation, key and argument, such as `["put","k","v"]`; for a
-//!   compare-and-set, a list of operation, old and new value, with the key before them if there is one;
+//!   compare-and-set, a list of operation, old value and new value, or of operation, key, old value and new value;
 //! - the name of an operation that has no argument, such as `"read"`.
 //!
 //! If the operation is a number, it is an operation of Porcupine's own models: with a key, 0 is
@@ -107,9 +107,9 @@ pub(super) fn write_all_kv(history: &RawHistory, mut output: impl Write) -> io::
     output.flush()
 }
 
-/// Writes Porcupine's operations as JSON lines; positions in the order of events serve as times, as
-/// in [`jsonl::write_operations`](super::jsonl::write_operations). The caller must reject a history
-/// with named objects.
+/// Writes Porcupine's operations as JSON lines. The time of a call or a return is its position in the order of events,
+/// as in [`jsonl::write_operations`](super::jsonl::write_operations). The caller must reject a history with named
+/// objects.
 pub(super) fn write_all_json(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     let times = times(history);
     for operation in history.operations() {
@@ -212,7 +212,7 @@ pub(super) fn read_json_with(
         remarks.intervals(&mut intervals);
     }
     if skew > 0 {
-        // Report errors by the original times, before widening hides them.
+        // Check the original times first, because widening may hide errors in them.
         from_named_intervals(intervals.clone(), Vec::new())?;
         intervals = in_lanes(intervals, skew);
     }
@@ -315,7 +315,7 @@ pub(super) fn read_call(field: &str, mut object: Object, names: &[&str]) -> Resu
     Ok(Record { f, key, value })
 }
 
-/// Reads the name of an operation, which is a number or a boolean in Porcupine's own models.
+/// Reads the name of an operation. In Porcupine's own models, a number or a boolean stands for the name.
 fn read_op(field: &str, op: Node, with_key: bool) -> Result<Arc<str>, String> {
     let op = op.into_value();
     let name = match &op {
@@ -355,7 +355,8 @@ fn read_argument(f: &str, mut object: Object) -> Result<Value, String> {
                 let new = read_value(&new_name, Some(new.into_value()))?;
                 return Ok([old, new].into_iter().collect());
             }
-            // Go also writes the fields that an operation does not use, as zeros. So a read ignores its `arg1`.
+            // Go also writes the fields that an operation does not use, with the value 0. So the `arg1` of a read is
+            // ignored.
             (Some((name, _)), _) if &*name == "arg1" && matches!(f, "read" | "get") => {}
             (Some((name, value)), _) if &*name == "arg1" => return read_value(&name, Some(value.into_value())),
             (None, None) => {}

@@ -1,10 +1,10 @@
 //! Reads lines of the usual form without copying their text.
 //!
-//! Nearly all lines of a long file are alike: an object whose field names are known, and whose
-//! values are short strings without escapes, whole numbers, and null. [`Quick`] reads such a line
-//! straight from the buffer of the file. It returns `None` for every other line, and for a line
-//! that is not complete or not valid; the reader of [`jsonl`](super::jsonl) then reads the line
-//! again. So only that reader decides which lines are invalid, and reports the errors in them.
+//! Nearly all lines of a long file are alike: an object whose field names are known, and whose values are short strings
+//! without escapes, whole numbers, and null. [`Quick`] reads such a line straight from the buffer of the file. It
+//! returns `None` for every other line, and for a line that is incomplete or invalid. In this case, the reader of
+//! [`jsonl`](super::jsonl) reads the line again. So only that reader decides which lines are invalid, and reports the
+//! errors in them.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) struct Quick<'a> {
     pub(super) key: Option<Scalar<'a>>,
     pub(super) value: Option<Scalar<'a>>,
     pub(super) result: Option<Scalar<'a>>,
-    /// The name of the object: a text that cannot be mistaken for another value.
+    /// The name of the object: a text that does not look like a value of another type.
     pub(super) object: Option<&'a str>,
     pub(super) call: Option<i64>,
     pub(super) ret: Option<i64>,
@@ -36,7 +36,7 @@ pub(super) struct Quick<'a> {
     pub(super) version: Option<i64>,
 }
 
-/// A value. Its text is not copied, but remains in the buffer.
+/// A value. If it is a text, it refers to the bytes in the buffer, which are not copied.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Scalar<'a> {
     #[default]
@@ -172,7 +172,7 @@ impl<'a> Quick<'a> {
                 field::OBJECT => line.object = Some(plain_name(text.string()?)?),
                 field::CALL => line.call = Some(text.int()?),
                 field::RETURN => line.ret = text.int_or_null()?,
-                // An event may have an `id`, too, which the caller ignores.
+                // An event may also have an `id`. The caller ignores the `id` of an event.
                 field::ID => line.id = Some(text.int()?),
                 field::TIME => line.time = text.int_or_null()?,
                 _ => line.version = text.int_or_null()?,
@@ -281,7 +281,8 @@ fn plain_name(name: &[u8]) -> Option<&str> {
     std::str::from_utf8(name).ok().filter(|_| is_plain)
 }
 
-/// Whether a byte stands for itself in a string: printable ASCII, except the quotation mark and the backslash.
+/// For each byte, whether it stands for itself in a string, as do all printable ASCII characters except the quotation
+/// mark and the backslash.
 const IN_STRING: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0x20;
@@ -376,8 +377,8 @@ impl<'a> Cursor<'a> {
         self.end_of_int(first, begin)?;
         match (is_negative, number) {
             (false, _) => Some(number),
-            // Leave -0 to the reader of `jsonl`, which reads it as a floating-point number, like
-            // other readers of JSON.
+            // Leave -0 to the reader of `jsonl`. Like other readers of JSON, that reader treats -0 as a floating-point
+            // number.
             (true, 0) => None,
             (true, _) => Some(-number),
         }

@@ -1,4 +1,4 @@
-//! Files, with the options for reading them.
+//! A file to read, and the options for reading it.
 
 use std::fmt;
 use std::io::{BufRead, Read};
@@ -18,7 +18,7 @@ use super::{
 pub struct Source<'s> {
     /// The content of the file.
     pub input: &'s mut dyn BufRead,
-    /// The format of the file. A mapping takes precedence over it.
+    /// The format of the file. If `mapping` is given, the format is ignored.
     pub format: Format,
     /// Describes the fields of a foreign log.
     pub mapping: Option<&'s Mapping>,
@@ -88,7 +88,7 @@ impl Source<'_> {
         self.mapping.is_some() || matches!(self.format, Format::Jsonl | Format::Csv | Format::Parquet | Format::Arrow)
     }
 
-    /// Reads the history, whose file begins with `start`.
+    /// Reads the history. `start` is the part of the file that has already been read.
     fn read_from(&mut self, start: &[u8]) -> Result<RawHistory, CodecError> {
         let history = if self.has_lines() {
             self.read_lines(start, Plain)?.1
@@ -122,9 +122,8 @@ impl Source<'_> {
     }
 }
 
-/// Replaces an error with the advice to use a preset, if the file begins like a file that the
-/// preset can read. Errors after the first line stay unchanged. `start` is the beginning of the
-/// file, from which its format was detected.
+/// Replaces an error with the advice to use a preset, if the file begins like a file for this preset. Errors after the
+/// first line stay unchanged. `start` is the beginning of the file, from which its format was detected.
 pub(super) fn hinted(error: CodecError, start: &[u8]) -> CodecError {
     if error.source.is_some() || error.line.is_some_and(|line| line > 1) {
         return error;

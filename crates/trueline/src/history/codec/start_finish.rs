@@ -10,10 +10,10 @@
 //!   its end. `fail` means that the operation did not happen. `info`, `timeout` or `unknown` mean
 //!   that its outcome is unknown: it stays pending, as do operations that are open at the end. If
 //!   the field is a boolean, as in Porcupine's events, false is a call and true is a return.
-//! - `client` (or `process`, `thread`, `worker`, `ClientId`) is the number of the caller. For
-//!   clients that have several operations open at once, `id` identifies the operation instead: an
-//!   integer that is the same on the two lines of the operation. If lines have a client and an
-//!   `id`, the two lines of an operation must also have the same client.
+//! - `client` (or `process`, `thread`, `worker`, `ClientId`) is the number of the caller. If a client has several
+//!   operations open at once, leave out `client` on all lines, and give `id` instead: an integer that is the same on
+//!   the two lines of an operation. If lines have both `client` and `id`, the two lines of an operation must agree in
+//!   both.
 //! - The call is in `op` (or `f`, `operation`, `method`, `function`), `key` and `value`; or the whole call is in
 //!   `input` or `value`, as in Porcupine's `Input`. See [`porcupine`](super::porcupine) for both forms.
 //! - The result is in `result` (or `output`, `return`, `ret`, `value`), as in Porcupine's `Output`.
@@ -135,7 +135,7 @@ struct Pairs<'r> {
     ids: HashMap<u32, i64>,
     /// Whether lines name a client, as determined by the first line.
     clients: Option<bool>,
-    /// The next process number, for operations without a client.
+    /// The process number of the next operation, if lines do not name a client.
     next: u32,
 }
 
@@ -166,9 +166,8 @@ impl Pairs<'_> {
         self.events.end(line, process, None, f.as_deref(), end, None)
     }
 
-    /// Returns the process of a line. If the line names a client, the client is the process.
-    /// Otherwise, each operation has a process of its own, which is found by the id of the
-    /// operation.
+    /// Returns the process of a line. If the line names a client, the client is the process. Otherwise, each operation
+    /// has a process of its own, and the id of the operation determines the process.
     fn process(&mut self, kind: Kind, object: &mut Object) -> Result<u32, String> {
         let client = match object.take(CLIENT)? {
             None => None,
@@ -192,8 +191,8 @@ impl Pairs<'_> {
         match (client, id, kind) {
             (None, None, _) => Err("`client` is missing; name the client that called, such as \"client\":0".to_owned()),
             (Some(client), None, _) => {
-                // This line ends the client's open operation, unless the line is rejected later. If
-                // the operation has an id, other operations may use the id from now on.
+                // Unless this line is rejected later, it ends the client's open operation. If that operation has an id,
+                // other operations may use the id from now on.
                 if let Some(id) = self.ids.remove(&client) {
                     self.by_id.remove(&id);
                 }

@@ -14,8 +14,8 @@ use super::{CodecError, Format, LOOKED_AT, detect, jepsen_edn, jepsen_log, jsonl
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Trap {
-    /// A return without a call, a call by a process with an open call, or a return that names a
-    /// different operation than its call.
+    /// A return without a call, a call by a process with an open call, or a return that names a different operation
+    /// than the call.
     Unpaired,
     /// A whole operation that returns before its call.
     ReturnBeforeCall,
@@ -48,8 +48,7 @@ pub enum Trap {
     Comment,
     /// Fields that are ignored.
     OtherField,
-    /// A result that is read as null, because the mapping does not specify where to find the
-    /// result.
+    /// A result that is read as null because it was not found, although the mapping does not declare it null.
     NoResult,
 }
 
@@ -128,7 +127,7 @@ pub(super) struct Remarks {
     traps: BTreeMap<Trap, Occurrences>,
     times: HashMap<u32, (i64, Option<i64>)>,
     pub(super) failed: Vec<(Record, usize)>,
-    /// The most recent time stamp, and the process of its event.
+    /// The most recent time stamp, and the process of the event with this time stamp.
     last_time: Option<(i64, u32)>,
 }
 
@@ -161,7 +160,7 @@ impl Remarks {
         }
     }
 
-    /// Records traps in whole operations, and removes the operations that do not fit.
+    /// Records traps in whole operations, and removes the operations that would make the history invalid.
     pub(super) fn intervals<Op, Ret>(&mut self, intervals: &mut Vec<CompactInterval<Op, Ret>>) {
         intervals.retain(|interval| match interval.ret() {
             Some(ret) if ret < interval.call => {
@@ -224,7 +223,8 @@ impl Remarks {
             let tied =
                 returns.partition_point(|(ret, ..)| *ret < call)..returns.partition_point(|(ret, ..)| *ret <= call);
             let tied = &returns[tied];
-            // Returns at the same time are sorted by process, so if one is of another process, the first or the last is.
+            // Returns at the same time are sorted by process. So if any of them belongs to another process, the first
+            // or the last does.
             let mut ends = tied.first().into_iter().chain(tied.last());
             if let Some((_, _, other)) = ends.find(|(_, process, _)| *process != interval.process) {
                 self.see(Trap::Tie, interval.line, || format!("the call is at {call}, when line {other} returns"));

@@ -150,8 +150,8 @@ pub(super) fn cell(text: &str) -> String {
     }
 }
 
-/// Formats a value as a cell, such that reading the cell returns the same value. A text is quoted
-/// only if this is necessary, for example if the text looks like a number.
+/// Formats a value as a cell. Reading the cell returns the same value. A text is quoted only if this is necessary, for
+/// example if the text looks like a number.
 fn value_cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

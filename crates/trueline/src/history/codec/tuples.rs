@@ -7,7 +7,8 @@ use super::super::{ObjectId, Outcome, RawHistory, Record, Value};
 use super::CodecError;
 use super::field::{object_name, quoted, shorten};
 
-/// The meaning of values that are pairs `[key value]`. Jepsen's `independent` writes such a pair in every operation.
+/// The meaning of values that are pairs `[key value]`. Jepsen's `independent` writes such a pair as the value of every
+/// operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Tuples {
@@ -72,7 +73,7 @@ impl Tuples {
     }
 }
 
-/// Splits the argument of a call, and returns the key. `named` is true if operations name objects.
+/// Splits the argument of a call, and returns the key. `named` is true if the operations already name objects.
 pub(super) fn split_call(record: &mut Record, named: bool) -> Result<Value, String> {
     if named || record.key.is_some() {
         let what = if named { "object" } else { "key" };

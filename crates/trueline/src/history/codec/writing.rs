@@ -35,7 +35,7 @@ pub enum Target {
     Parquet,
 }
 
-/// Writes a history in a format, such that reading the output gives the same history again.
+/// Writes a history in a format. Reading the output returns the same history.
 ///
 /// Operations, processes, keys and objects stay the same, and so does the order of calls and returns. Operations that
 /// failed, times and other fields are not part of a history, so they are not written. Jepsen's and Porcupine's EDN
@@ -94,7 +94,7 @@ impl Target {
         }
     }
 
-    /// Returns whether the format has events in their order, rather than whole operations.
+    /// Returns whether the format consists of ordered events, rather than whole operations.
     fn has_events(self) -> bool {
         !matches!(self, Self::Operations | Self::PorcupineJson | Self::Csv | Self::Parquet)
     }
@@ -103,8 +103,7 @@ impl Target {
         matches!(self, Self::Jsonl | Self::Operations | Self::Csv | Self::Parquet)
     }
 
-    /// Returns whether `:ok` without a value means, in this format, that a compare-and-set
-    /// succeeded.
+    /// Returns whether, in this format, an `:ok` without a value means that a compare-and-set succeeded.
     fn is_edn(self) -> bool {
         matches!(self, Self::Jepsen | Self::JepsenLog | Self::PorcupineKv)
     }
@@ -187,7 +186,7 @@ impl Target {
     }
 }
 
-/// Returns whether `value` is a text that contains `text`, or a list with a text that contains it.
+/// Returns whether `value` is a text that contains `text`, or a list in which any text, at any depth, contains `text`.
 fn mentions(value: &Value, text: &str) -> bool {
     match value {
         Value::Text(whole) => whole.contains(text),
@@ -219,8 +218,8 @@ pub(super) enum Line<'h> {
     Info,
 }
 
-/// Calls `write` for each event in order, with its operation. An operation that never returned
-/// stays open. But if its process calls again, [`Line::Info`] is written before this call.
+/// Calls `write` for each event in order, with its operation. An operation that never returned stays open. However, if
+/// its process calls again, `write` is called with [`Line::Info`] before this call.
 pub(super) fn for_each_event<'h>(
     history: &'h RawHistory,
     mut write: impl FnMut(&'h Operation<Record, Value>, Line<'h>) -> io::Result<()>,
@@ -281,8 +280,8 @@ impl fmt::Display for Keyword<'_> {
     }
 }
 
-/// Returns the value of an `:ok` in EDN. If the result means nothing but success, returns the
-/// argument, because tools that read EDN expect the argument there. The only exception is an append
+/// Returns the value to write for an `:ok` in EDN. If the result only means success, this is the argument, because
+/// tools that read EDN expect the argument as the value. Otherwise, it is the result. The only exception is an append
 /// of a number: its value stays `nil`, because a repeated number could be read as an index.
 pub(super) fn said_again<'v>(record: &'v Record, result: &'v Value) -> &'v Value {
     let succeeded = match result {

@@ -8,8 +8,8 @@ use super::prover::{Conclusion, Held, Rule, holds, is_vouched_for};
 use crate::history::OpId;
 use crate::verdict::{Before, End, Ground, Proof};
 
-/// Returns whether a proof is correct, which requires that each of its claims holds, and that the
-/// claims together exclude every order. Operations are numbered as in the core.
+/// Returns whether a proof is correct: each of its claims must hold, and the claims together must exclude every order.
+/// Operations are numbered as in the core.
 ///
 /// A claim is verified by trying the executions. If there are too many executions, a sound rule
 /// must derive the claim from the claims that are given as its reasons.
@@ -85,12 +85,12 @@ impl Checker<'_, '_> {
             // The checker cannot check this argument, because it does not know which values were
             // put in and taken out. `Container::is_never_empty` checks it.
             End::NeverEmpty { .. } => false,
-            // The places were listed by trying all of them, so there is nothing further to check.
+            // The list was made by trying all places, so there is nothing further to check.
             End::NoPlace(_) => true,
         }
     }
 
-    /// Returns whether the operation completed, or comes before an operation that completed.
+    /// Returns whether the operation completed, or comes before a completed operation according to the claims.
     fn must_take_effect(&self, op: OpId) -> bool {
         let before = closure(self.executions.count, &self.claims);
         let completed = self.executions.completed;
@@ -193,7 +193,7 @@ mod tests {
                 given.clear();
             }
         })));
-        // Reject a circle that is not closed, and claims that do not close the circle any more.
+        // Reject a circle that the claims do not close, and the right circle if one of its claims is missing.
         assert!(!is_right(&spoil(|proof| proof.end = End::Circle(vec![OpId(0), OpId(1)]))));
         assert!(!is_right(&spoil(|proof| drop(proof.steps.remove(1)))));
         // Reject a proof that ends with the claim that an operation is impossible, although it is possible.

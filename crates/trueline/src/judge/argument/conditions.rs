@@ -1,11 +1,10 @@
 //! Rules for any object: an operation needs a state, which some operations produce and others undo.
 //!
-//! The rules are derived from the steps of the specification in the states that the core's
-//! operations may lead to. An operation needs one of the states in which it is possible. A *maker*
-//! can turn any other state into one of these states; a *spoiler* never leads to one of them.
-//! Between a spoiler and a later operation that needs the state, there must be a maker. For a read
-//! of a register, the makers are the writes of its value, as in the zones of the monitors
-//! (`judge/monitor/zones.rs`); for an acquire of a lock, the makers are the releases.
+//! The rules are derived from the steps of the specification in the states that the core's operations may lead to. An
+//! operation needs one of the states in which it is possible. A *maker* leads from some other state to one of these
+//! states; a *spoiler* never leads to one of them. Between a spoiler and a later operation that needs one of these
+//! states, there must be a maker. For a read of a register, the makers are the writes of its value, as in the zones of
+//! the monitors (`judge/monitor/zones.rs`); for an acquire of a lock, the makers are the releases.
 
 use super::executions::{Executions, Mask, bit, ops};
 use super::prover::{Known, Proposal, Rule, id, ids};
@@ -26,12 +25,12 @@ pub(super) struct Conditions {
 #[derive(Debug)]
 struct User {
     needs: Vec<String>,
-    /// Whether the initial state is one of the states that are needed.
+    /// Whether the initial state is one of the states that the operation needs.
     at_first: bool,
     makers: Mask,
     spoilers: Mask,
-    /// The spoilers that are possible only in states that the operation needs. They may include the
-    /// operation itself.
+    /// The operations that never lead to a state that the operation needs, and that are possible only in such states.
+    /// They may include the operation itself, unlike `spoilers`.
     consumers: Mask,
 }
 

@@ -25,7 +25,7 @@ pub(super) enum Handling {
     Empty,
     /// Takes out an unknown value, or nothing.
     Unknown,
-    /// Takes nothing out, and the rules do not use its result.
+    /// Takes nothing out, and has a result that the rules do not use.
     Nothing,
 }
 
@@ -128,10 +128,9 @@ impl Container {
         }
     }
 
-    /// Proposes a claim about `value`, which is put in before `user` according to the claims
-    /// `given`. If only one operation may have taken the value out, proposes that this operation
-    /// comes before `user`. If no operation may have taken it out, proposes that `user` is
-    /// impossible.
+    /// Proposes a claim about `value`, which must be taken out before `user` if the claims `given` hold. If only one
+    /// operation may have taken the value out, proposes that this operation comes before `user`. If no operation may
+    /// have taken it out, proposes that `user` is impossible.
     fn out_before(
         &self,
         (value, user): (&Value, usize),
@@ -152,10 +151,10 @@ impl Container {
         (0..self.handling.len()).filter(takes).filter(move |op| real_time[*op] & bit(empty) == 0)
     }
 
-    /// Returns an argument that contradicts `empty`, an operation that found the container empty:
-    /// the container was not empty at any moment while `empty` was open. A *taker* is an operation
-    /// that may have taken a value out before `empty` returned. The argument pairs `empty` and each
-    /// taker with a put of its own, which returned before the call of `empty` or of the taker.
+    /// Returns an argument that contradicts `empty`, an operation that found the container empty: the container was not
+    /// empty at any moment while `empty` was open. A *taker* is an operation that may have taken a value out before
+    /// `empty` returned. The argument pairs `empty` and each taker with a put of its own. This put returned before the
+    /// operation that it is paired with was called.
     ///
     /// Consider the moment at which `empty` took effect. All takers that had taken effect by then
     /// had been called, so their puts had taken effect, too. The put of `empty` had also taken
@@ -166,8 +165,8 @@ impl Container {
         (0..self.handling.len()).filter(is_empty).find_map(|empty| {
             let mut users: Vec<usize> = self.takers(real_time, empty).chain([empty]).collect();
             let puts = |op: usize| ops(real_time[op]).filter(|put| matches!(self.handling[*put], Handling::Put(_)));
-            // A put that returned before a call also returned before every later call. So a greedy
-            // pairing is enough. It begins with the operation that has the fewest puts.
+            // A put that returned before a call also returned before every later call. So a greedy pairing is enough.
+            // It begins with the operation that has the fewest puts to choose from.
             users.sort_by_key(|op| puts(*op).count());
             let mut taken = 0;
             let mut first = None;
@@ -247,8 +246,8 @@ impl Container {
                         let stuck = Reason::NotTakenOff { below: id(below), above: id(above) };
                         self.out_before((upper, out), &given, (taken, stuck), proposals);
                     }
-                    // An operation took out or saw the upper value while the lower one was in the
-                    // stack. So the lower one was put in first.
+                    // An operation took out or saw the upper value while the lower value was in the stack. So the lower
+                    // value was put in before the upper value.
                     for top in upper.outs().filter(|top| known.is_before(below, *top) && known.is_before(*top, out)) {
                         let reason = Reason::Below { top: id(top), later: id(out) };
                         proposals.push(Proposal::before(below, above, reason, &[(below, top), (top, out)]));

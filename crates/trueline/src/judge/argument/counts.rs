@@ -1,8 +1,8 @@
 //! Rules that bound a number, such as the value of a counter, the permits of a semaphore, or the
 //! holders of a lock.
 //!
-//! The number that an operation finds is bounded by the operations that are known to come before or
-//! after it, as in the monitors for counters and semaphores.
+//! The operations that are known to come before or after an operation bound the number that the operation finds, as in
+//! the monitors for counters and semaphores.
 
 use super::prover::{Known, Proposal, Rule, id, ids};
 use crate::verdict::{Count, Counted, Reason};
@@ -137,7 +137,7 @@ impl Rule for Counts {
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
         self.propose_in_all(1, known, proposals);
         self.propose_in_all(-1, known, proposals);
-        // Skip attempts that may have failed: a failed attempt does not need any bound.
+        // Skip attempts that may have failed, because a failed attempt does not need any bound.
         for (user, change) in self.changes.iter().enumerate().filter(|(user, _)| self.is_sure[*user]) {
             if let Some(least) = change.at_least {
                 self.propose_for(user, least, Bound::Most, known, proposals);

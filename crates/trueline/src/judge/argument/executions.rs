@@ -1,10 +1,9 @@
 //! Enumerates the legal orders of a core's operations, as far as this is needed to decide claims
 //! about the operations.
 //!
-//! An execution is an order that the specification allows, of all completed operations and any of
-//! the others. Whether an execution satisfies given claims is decided by trying executions. This
-//! code shares nothing with the searches of [`check`](crate::judge::check), whose only constraint
-//! on the order is real time.
+//! An execution is an order, allowed by the specification, of all completed operations and any of the others. Whether
+//! an execution satisfies given claims is decided by trying executions. This code shares nothing with the searches of
+//! [`check`](crate::judge::check), which constrain the order only by real time.
 
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
@@ -32,7 +31,7 @@ pub(super) fn ops(mask: Mask) -> impl Iterator<Item = usize> {
     (0..MOST_OPERATIONS).filter(move |op| mask & bit(*op) != 0)
 }
 
-/// Conditions on executions.
+/// Conditions that an execution must satisfy.
 #[derive(Clone, Debug)]
 pub(super) struct Query {
     /// For each operation, the operations that must come before it.
@@ -43,11 +42,10 @@ pub(super) struct Query {
     must: Mask,
 }
 
-/// The executions of a core, which is a set of few operations that are enough to reject the
-/// history.
+/// The executions of a core: a small set of operations that is enough to reject the history.
 pub(super) struct Executions<'m> {
     machine: &'m mut (dyn Machine + 'm),
-    /// For each state and operation that were tried so far, the states that the operation leads to
+    /// For each pair of a state and an operation that has been tried so far, the states that the operation leads to
     /// from that state.
     steps: HashMap<(u32, usize), SmallVec<[u32; 2]>, hash::Builder>,
     /// The number of operations.
@@ -105,8 +103,8 @@ impl<'m> Executions<'m> {
         Query { needs: vec![0; self.count], avoids: vec![0; self.count], must: self.completed }
     }
 
-    /// Returns the states that an operation leads to from `state`. If the operation has a recorded
-    /// result, it must have this result.
+    /// Returns the states that an operation leads to from `state`. If the operation has a recorded result, it must
+    /// return this result.
     pub(super) fn next(&mut self, state: u32, op: usize) -> SmallVec<[u32; 2]> {
         let Self { machine, steps, .. } = self;
         steps.entry((state, op)).or_insert_with(|| machine.next(state, id(op))).clone()
@@ -116,8 +114,8 @@ impl<'m> Executions<'m> {
         self.machine.describe(state)
     }
 
-    /// Returns the maximum number of configurations that the next query may visit. It is at most
-    /// `most`, and at most the number that is left for all queries.
+    /// Returns the maximum number of configurations that the next query may visit. This is the smaller of `most` and
+    /// the number that is left for all queries, or 0 after a cancellation.
     pub(super) fn most(&self, most: u64) -> u64 {
         if self.cancel.is_cancelled() { 0 } else { most.min(self.left) }
     }
@@ -182,9 +180,8 @@ impl<'m> Executions<'m> {
         Some(states)
     }
 
-    /// Returns states that executions pass through, regardless of real time. Also returns whether
-    /// these are all such states. There may be more, because the number of visited configurations
-    /// is limited.
+    /// Returns states that executions pass through, regardless of real time. Also returns whether these are all such
+    /// states: there may be more, because the number of visited configurations is limited.
     pub(super) fn passed(&mut self) -> (Vec<u32>, bool) {
         let mut seen: HashSet<(Mask, u32), hash::Builder> = HashSet::default();
         let mut passed = vec![(0, 0)];

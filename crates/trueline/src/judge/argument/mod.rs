@@ -1,16 +1,15 @@
-//! Arguments that explain why the operations of a core have no legal order, as claims that follow from each other.
+//! Arguments that explain why the operations of a core have no legal order. An argument consists of claims that follow
+//! from each other.
 //!
-//! A [`Core`] is a small set of operations that cannot be linearized. An [`Argument`] explains why:
-//! it states which operations came before which, by real time or by the values that they put in,
-//! took out, saw and left, until the claims form a circle or one operation fits nowhere in the
-//! order. Rules propose claims: `containers.rs` has the rules for containers, `counts.rs` those for
-//! counters and locks, and `conditions.rs` those for any object. A claim is accepted only if it
-//! holds in all legal orders of the core's operations (`executions.rs`), and the finished argument
-//! is checked once more (`check.rs`). If there are too many orders to try, a rule that is sound by
-//! itself must derive the claim from the given claims alone. So no rule can produce a false
-//! argument. If no rule leads to an argument, the argument lists all places in the order where one
-//! operation could be, and why it fits in none of them (`places.rs`). Such a list is correct by
-//! construction.
+//! A [`Core`] is a small set of operations that cannot be linearized. An [`Argument`] explains why: it states which
+//! operations came before which, by real time or by the values that they put in, took out, saw and left. In the end,
+//! these claims form a circle, or there is no place in the order for one of the operations. Rules propose claims:
+//! `containers.rs` has the rules for containers, `counts.rs` those for counters and locks, and `conditions.rs` those
+//! for any object. A claim is accepted only if it holds in all legal orders of the core's operations (`executions.rs`),
+//! and the finished argument is checked once more (`check.rs`). If there are too many orders to try, a rule that is
+//! sound by itself must derive the claim from the given claims alone. So no rule can produce a false argument. If no
+//! rule leads to an argument, the argument lists all places in the order where one operation could be, and why it fits
+//! in none of them (`places.rs`). Such a list is correct by construction.
 
 mod check;
 mod conditions;
@@ -98,8 +97,8 @@ fn of_case(case: &dyn Case, members: &[Member], cancel: &CancelToken) -> Option<
         proof => {
             let places = places::find(&mut Executions::new(&mut *machine, frame, members, cancel), (0, 0));
             match (proof, places) {
-                // If the operation has few places, the results that it would have returned there
-                // explain more than the proof.
+                // If there are only a few places where the operation could be, the results that the operation would
+                // have returned in these places explain more than the proof.
                 (Some(_), Some(places)) if places.are_few() => in_places(&*machine, &places),
                 (Some(proof), _) => proof,
                 (None, places) => in_places(&*machine, &places?),
@@ -109,7 +108,8 @@ fn of_case(case: &dyn Case, members: &[Member], cancel: &CancelToken) -> Option<
     Some(Argument { object, proof, named: Vec::new() })
 }
 
-/// Returns whether the proof only states that an operation is impossible, without a reason.
+/// Returns whether the proof only states that an operation is impossible, without stating the states that the operation
+/// needs.
 fn tells_little(proof: &Proof<ResultId>) -> bool {
     let End::Impossible { reason: Reason::NoMaker { needs, .. }, .. } = &proof.end else { return false };
     needs.is_empty() && proof.steps.is_empty()
@@ -162,7 +162,7 @@ fn no_place(machine: &dyn Machine, places: &Places) -> NoPlace<ResultId> {
     }
 }
 
-/// Changes the numbers of the operations of a proof to those in the whole history.
+/// Replaces the numbers of the operations in a proof: `number` returns the number of an operation in the whole history.
 fn renumber(proof: &mut Proof<ResultId>, number: &dyn Fn(OpId) -> OpId) {
     let before = |before: &mut Before| {
         before.first = number(before.first);

@@ -1,10 +1,11 @@
-//! An argument that works for any object. It lists all places of one operation in the order of the
-//! other operations, and none of these places is possible.
+//! An argument that works for any object. It lists all places that one operation may have in the
+//! order of the other operations, and shows that none of these places leads to a linearization.
 //!
-//! The argument is the trace of a failed search, reported for one operation: the results that the
-//! operation would have returned in every state that the other operations may have led to. If the
-//! operation fits in a place, the argument continues from there: it lists the places of another
-//! operation after this place, and none of them is possible.
+//! The argument is the trace of a failed search, reported for one operation. For each place, it
+//! gives the state that the earlier operations lead to, and the results that the operation would
+//! have returned in this state. If its recorded result is one of them, the operation *fits* in this
+//! place. Then the argument continues: it lists the places that another operation may have
+//! afterward, and shows that none of them leads to a linearization either.
 //!
 //! # Complexity
 //! Exponential in the number of overlapping operations, as the problem itself is. However, the
@@ -16,8 +17,8 @@ use hashbrown::{HashMap, HashSet};
 use super::executions::{Executions, Mask, bit, ops};
 use crate::judge::search::hash;
 
-/// The places that an operation may have in the order of the other operations, with states as
-/// numbers.
+/// The places that an operation may have in the order of the other operations. States are given by
+/// their numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     pub(super) op: usize,
@@ -32,8 +33,9 @@ pub(super) struct Places {
 pub(super) struct At {
     pub(super) order: Vec<usize>,
     pub(super) state: u32,
-    /// `None` if the operation does not fit in this place. Otherwise, the places of another
-    /// operation after this place; the inner `None` means that these places are not listed.
+    /// `None` if the operation does not fit in this place. Otherwise, the places that another
+    /// operation may have afterward, or `Some(None)` if these would be nested too deeply to be
+    /// listed.
     pub(super) then: Option<Option<Box<Places>>>,
 }
 
@@ -53,7 +55,7 @@ const MOST_FEW: usize = 4;
 const MOST_CONFIGURATIONS: u64 = 20_000;
 /// The maximum number of listed places in which the operation does not fit.
 const MOST_TOLD: usize = 6;
-/// The maximum depth of nesting: a place where an operation fits contains the places of another operation.
+/// The maximum nesting depth of places. (Each place where an operation fits contains the places of another operation.)
 const DEEPEST: u32 = 3;
 
 /// Chooses the operation that fits in the fewest places, and returns its places. The caller must

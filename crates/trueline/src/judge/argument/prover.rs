@@ -1,10 +1,11 @@
 //! Derives claims about the order of a core's operations, until the claims exclude every order.
 //! Each claim has a ground: the reason why it holds.
 //!
-//! Rules propose claims, [`Executions`] confirm or drop them, and confirmed claims lead to further
-//! proposals, as in the saturation of the monitors for containers. When nothing more follows, the
-//! prover assumes both orders of a pair of operations in turn. The finished argument contains only
-//! the claims that are needed.
+//! Rules propose claims, the [`Executions`] confirm or refute each claim, and confirmed claims lead
+//! to further proposals, as in the saturation of the monitors for containers. When nothing more
+//! follows, the prover picks a pair of operations and distinguishes two cases: it assumes first one
+//! order of the pair, and then the other. The finished argument contains only the claims that are
+//! needed.
 //!
 //! # Complexity
 //! A few rounds, each with one query to the executions for each proposal. If the prover tries both
@@ -170,8 +171,8 @@ impl Known {
         }
     }
 
-    /// Returns the shortest chain of claims, among the first `limit` claims, from which it follows
-    /// that `first` comes before `second`.
+    /// Returns the shortest chain of claims that leads from `first` to `second`, and so implies that
+    /// `first` comes before `second`. Uses only the first `limit` claims.
     fn path(&self, first: usize, second: usize, limit: usize) -> Vec<usize> {
         // Search backward from the second operation, breadth first; a direct claim is found first.
         let mut via: Vec<Option<usize>> = vec![None; self.count()];
@@ -228,7 +229,7 @@ impl Known {
         told.iter().filter_map(step).collect()
     }
 
-    /// If this proposal leads to a contradiction, returns the proof, which is then complete.
+    /// If this proposal completes a proof, that is, leads to a contradiction, returns the proof.
     fn finish<Ret>(&self, proposal: &Proposal) -> Option<Proof<Ret>> {
         let limit = self.claims.len();
         let mut told = Vec::new();
@@ -251,7 +252,7 @@ impl Known {
                 if !circle.iter().any(|op| self.is_certain(*op)) {
                     return None;
                 }
-                // The claims that were known come first; the last claim closes the circle.
+                // The known claims come first. The proposed claim is the last one, and closes the circle.
                 let mut all = Vec::new();
                 self.tell(&back, &mut all);
                 for number in told {
@@ -274,18 +275,18 @@ pub(super) struct Prover<'e, 'm> {
     rules: Vec<Box<dyn Rule>>,
     /// The answers to the queries made so far.
     confirmed: HashMap<(Conclusion, Vec<Before>), bool, hash::Builder>,
-    /// The number of pairs of operations for which the prover may still try both orders.
+    /// The number of times that the prover may still try both orders of a pair of operations.
     splits: u32,
 }
 
-/// The maximum number of pairs of operations for which the prover tries both orders, for one core.
+/// The maximum number of times that the prover tries both orders of a pair of operations, for one core.
 const MOST_SPLITS: u32 = 400;
 /// The maximum number of operations of a core for which the prover tries both orders of pairs. For
 /// a larger core, trying them would take long, and so would reading the result.
 const MOST_SPLIT: usize = 16;
 /// The maximum depth of nested cases.
 const DEEPEST: u32 = 2;
-/// The maximum number of claims of an argument; longer arguments are dropped.
+/// The maximum [`length`] of an argument. Longer arguments are dropped.
 const MOST_CLAIMS: usize = 24;
 
 impl<'e, 'm> Prover<'e, 'm> {
@@ -335,8 +336,8 @@ impl<'e, 'm> Prover<'e, 'm> {
         self.search(known, depth - 1)
     }
 
-    /// Adds the claims that the rules derive, in rounds. Returns the shortest argument of the first round that produces
-    /// one.
+    /// Adds the claims that the rules derive, round by round. Stops at the first round that completes an argument, and
+    /// returns the shortest argument of this round.
     fn saturate<Ret>(&mut self, known: &mut Known) -> Option<Proof<Ret>> {
         loop {
             let mut proposals = Vec::new();

@@ -57,8 +57,8 @@ pub(super) fn read(case: &dyn Case) -> Read {
         // Each key is an object of its own.
         return Read::only(object_of_many(object));
     }
-    // An operation that has a result but no standard form, such as a failed exchange, does not need
-    // one particular value.
+    // Some operations have a result but no standard form. For example, a failed exchange does not
+    // show which value the register holds.
     let mut with_standard = frame.operations().zip(&standard);
     let is_partial = with_standard.clone().any(|(op, standard)| standard.is_none() && case.has_result(op));
     if object == ObjectKind::Register && (keys.is_some() || is_partial) {

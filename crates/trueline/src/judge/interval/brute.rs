@@ -7,9 +7,10 @@
 //! that has not ended may take part in the next step if all executions that must end before it have
 //! ended. All sets of such executions are tried, until nothing new can be reached.
 //!
-//! *Why this is equivalent to placing steps in time:* place each step just after the last call of the executions that
-//! have begun with this step or before. If an execution that ends with this step had returned before that call, it
-//! would have had to end before the called execution began.
+//! *Why this is equivalent to placing steps in time:* place each step just after the last call among
+//! the executions that have begun by then, including those that begin with this step. An execution
+//! that takes part in the step cannot have returned before that last call: otherwise, it would have
+//! had to end before the last-called execution began.
 //!
 //! # Complexity
 //! O(3^n s) configurations for n executions and s states, with O(2^n) steps from each.
@@ -34,8 +35,8 @@ struct Reached<S: IntervalSpec> {
     steps: Vec<IntervalStep>,
 }
 
-/// Returns an interval linearization if there is one. If `is_maximal` is set, no step can extend
-/// the linearization.
+/// Returns an interval linearization if there is one. If `is_maximal` is set, considers only
+/// linearizations that no step can extend.
 pub(super) fn search<S: IntervalSpec>(
     task: &IntervalTask<'_, S>,
     is_maximal: bool,

@@ -57,9 +57,9 @@ pub enum IntervalAlgorithm {
 ///
 /// An accepted history comes with an interval linearization that has been replayed: one group of
 /// executions for each step, which contains the executions that take part in the step. The place of
-/// a rejection is exact: up to the event before the failing return, the history is
-/// interval-linearizable; up to the failing return, it is not, whatever results the executions that
-/// are open at that return would have.
+/// a rejection is exact: the history up to the event before the failing return is
+/// interval-linearizable, but the history up to the failing return is not, whatever the executions
+/// that are still open would return.
 ///
 /// ```
 /// use trueline::history::{History, OpId};

@@ -29,7 +29,7 @@ use crate::verdict::LimitKind;
 /// A configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    /// The number of events that come before this position of the search.
+    /// The number of events that the search has passed.
     position: u32,
     state: u32,
     /// For each open execution, by slot, two bits: whether it has begun, and whether it has ended.
@@ -61,9 +61,9 @@ impl<'s, 'a, S: IntervalSpec> IntervalSearch<'s, 'a, S> {
         Ok(Self { task, places, states: Interner::default(), graph: Graph::new(meter) })
     }
 
-    /// Returns an interval linearization if there is one. If `stuck` is given, the linearization is
-    /// one after which the executions in `stuck` cannot take any step, not even a step with which
-    /// some of them end.
+    /// Returns an interval linearization if there is one. If `stuck` is given, considers only
+    /// linearizations after which the executions in `stuck` cannot take any step, not even a step
+    /// with which some of them end.
     pub(super) fn run(&mut self, stuck: Option<&[OpId]>) -> Result<Option<Vec<IntervalStep>>, LimitKind> {
         self.start()?;
         while let Some((key, way)) = self.graph.pop() {

@@ -6,8 +6,8 @@ use crate::history::{EventKind, OpId};
 use crate::judge::groups::Cut;
 use crate::spec::interval::{IntervalSpec, Part};
 
-/// A step: the executions that take part in it, sorted; for each of them, whether it ends with the
-/// step.
+/// A step: the executions that take part in it, sorted. Each execution has a flag that is set if the
+/// execution ends with the step.
 pub(super) type IntervalStep = Vec<(OpId, bool)>;
 
 /// A function that is called with the executions that take part in a step, the state that the step

@@ -15,10 +15,11 @@
 //!
 //! Takes that never returned and whose values are unknown are paired, in the order of their calls,
 //! with unremoved values in the order of first returns. This loses no linearization: let the first
-//! return of value `a` be before that of value `b`, and let take `s` be called before take `t`.
-//! Pairing `a` with `s` and `b` with `t` makes no value critical in a gap in which none would be
-//! critical with the pairs exchanged. If a value is left over, it is critical up to the end, so it
-//! is best to leave over the value whose first return is the latest.
+//! return of value `a` be before that of value `b`, and let take `s` be called before take `t`. In
+//! each gap, if no value is critical when `a` is paired with `t` and `b` with `s`, then no value is
+//! critical when `a` is paired with `s` and `b` with `t`. If there are fewer takes than values, the
+//! remaining values are critical up to the end, so it is best if these are the values with the
+//! latest first returns.
 //!
 //! **Some operation found the bag empty, and values are not distinct**: the history is refused. The
 //! obvious greedy algorithm, which compares the puts that must have happened with the takes that

@@ -128,7 +128,7 @@ struct Chains<'a, F> {
     absent: Vec<u32>,
     /// The number of changes that are not left out.
     changes: usize,
-    /// Among the removes that never returned and removed an unknown value, the one that was called
+    /// Among the removes that never returned and whose old value is unknown, the one that was called
     /// first.
     remove: u32,
     /// The removes that never returned and whose old value is known, in the order of their calls.
@@ -355,9 +355,9 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
                 return Err(Stop::Refused("several values may have been removed by operations that never returned"));
             }
             if let Some((head, last)) = unended {
-                // If several removes found an unknown value, it does not matter which of them took
-                // effect, so choose the one that was called first. If none of them took effect,
-                // this remove can take effect at the end.
+                // If there are several removes that never returned and whose old values are unknown,
+                // it does not matter which of them took effect, so choose the one that was called
+                // first. If none of them took effect, this remove can take effect at the end.
                 self.values[last as usize].next = self.remove;
                 zones[head as usize] = self.walk(head, &mut walked)?.0;
             }
@@ -503,8 +503,9 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         operations
     }
 
-    /// Adds, for each operation that never returned, the operations that show that it took effect: an operation that
-    /// saw its value and either returned or, for the same reason, took effect itself.
+    /// For each of these operations that never returned, adds an operation that shows that it took effect: one that
+    /// saw its value and returned or, if there is none, one that saw its value and took effect without returning. The
+    /// same is done for the added operations.
     fn add_those_who_show_it(&self, operations: &mut Vec<u32>) {
         let pending = |op: u32| self.span(op).ret == NEVER;
         if !operations.iter().any(|&op| pending(op)) {

@@ -491,7 +491,7 @@ struct Choice<'a> {
     input: &'a Input,
     pending: Vec<u32>,
     unremoved: Vec<Unremoved>,
-    /// For each index in `unremoved`, whether a pending remove took the value.
+    /// For each value in `unremoved`, whether the current choice assigns it to a pending remove.
     used: Vec<bool>,
     /// For each choice that was tried so far, the conflict that rejects it.
     conflicts: Vec<Vec<u32>>,
@@ -511,8 +511,8 @@ impl Choice<'_> {
             };
             if self.used.iter().filter(|used| **used).count() < self.pending.len() && (0..self.used.len()).any(is_left)
             {
-                // A pending remove took no value, although a value is left. Skip this choice,
-                // because another choice assigns the value to this remove.
+                // In this choice, a pending remove takes no value, although a value is still
+                // unassigned. Skip the choice: another choice assigns the value to this remove.
                 return None;
             }
             return match decide(container) {

@@ -23,11 +23,11 @@
 //! If so many increments had returned by then that they exceed this number by themselves, `x` is
 //! enough. Otherwise, the run had made increments that had not returned, each of them because a
 //! returning read needed it. Let `y` be the last such read. When `y` returned, the count was
-//! exactly the number that `y` saw. The increments that were open at that moment and not made
-//! return after the call of `x`, because the run makes the increments with the earliest deadlines
-//! first. So the increments that were made after `y` returned were also called after `y` returned,
-//! and they returned before the call of `x`. Together with the number that `y` saw, they exceed the
-//! number that `x` saw, whatever other increments were made.
+//! exactly the number that `y` saw. Every increment that was open at that moment, but had not been
+//! made, returned after the call of `x`, because the run makes the increments with the earliest
+//! deadlines first. So the increments that were made after `y` returned were also called after `y`
+//! returned, and they returned before the call of `x`. Together with the number that `y` saw, they
+//! exceed the number that `x` saw, whatever other increments were made.
 //!
 //! # Complexity
 //! O(n log k) for k open operations.

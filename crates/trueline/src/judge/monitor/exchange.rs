@@ -8,10 +8,11 @@
 //! # Conditions
 //! Only reads, writes and exchanges; each value is written once; the initial value is known and
 //! never written. (An exchange that writes back the value it saw counts as a read.) A write or
-//! exchange that never returned is [left out](super::chains) if no operation saw its value. If an
-//! operation saw its value, the value that the exchange saw must be known. A compare-and-swap that
-//! never returned counts as an exchange that saw the expected value: if the compare-and-swap
-//! failed, it was only a read, which can be left out.
+//! exchange that never returned is [left out](super::chains) if no operation saw the value that it
+//! wrote. If an operation saw the value that a never-returning exchange wrote, the value that this
+//! exchange replaced must be known. A compare-and-swap that never returned counts as an exchange
+//! that saw the expected value: if the compare-and-swap failed, it was only a read, which can be
+//! left out.
 //!
 //! # Conflict
 //! A few operations: one that saw a value that was never written; two exchanges that saw the same

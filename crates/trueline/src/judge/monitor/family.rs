@@ -33,7 +33,8 @@ pub(in crate::judge) struct Start {
 }
 
 impl Family {
-    /// All families, in the order of preference: those with fewer requirements first.
+    /// All families, in the order of preference. If two families support the same operations, the
+    /// family whose monitor has fewer requirements comes first.
     const LIST: [Self; 12] = [
         Self::Register,
         Self::FetchIncrement,

@@ -23,11 +23,12 @@
 //! The run gets stuck at a return. The monitor looks for a *window*: the events from some position
 //! up to this return, such that the run also gets stuck if it begins at that position, *whatever
 //! happened before*, that is, for both states at that position, and for each choice of the flips
-//! open there that had taken effect. (Among the flips to one state, the best case is that those
-//! that return last have not taken effect. So the monitor tries each number of flips that had taken
-//! effect, but not each selection.) The conflict consists of the flips in the window that the runs
-//! used, and the operations that needed these flips; the runs do not depend on the other
-//! operations. The conflict is not linearizable by itself, even if the state is initially `true`.
+//! open there that had taken effect. (For each state, the monitor tries each number of open flips to
+//! this state that had taken effect, but only one selection of this number: the flips that return
+//! first. This is the best case for the run, because the flips that return last are the most useful
+//! ones in the window.) The conflict consists of the flips in the window that the runs used, and the
+//! operations that needed these flips; the runs do not depend on the other operations. The conflict
+//! is not linearizable by itself, even if the state is initially `true`.
 //! The exception is a window that reaches back to the beginning of the history, where the state is
 //! `false`: then the conflict holds only for this state.
 //!
@@ -63,8 +64,8 @@ pub(crate) fn judge(input: &Input) -> Answer {
     })
 }
 
-/// Judges an object whose state is `true` or `false`, and initially `false`. `part` returns `None`
-/// for an operation that such an object does not have.
+/// Judges an object whose state is `true` or `false`, and initially `false`. If `part` returns
+/// `None` for an operation, the object does not support this operation, and the history is refused.
 pub(super) fn alternation(input: &Input, part: impl Fn(usize, &Span) -> Option<Part>) -> Answer {
     let mut problem = Problem::with_capacity(input.spans.len(), input.events as usize);
     problem.at.resize(input.events as usize, NONE);
@@ -236,7 +237,7 @@ const TRY: usize = 1 << 22;
 /// Returns a small set of operations on which the run gets stuck. The run on the whole history must
 /// get stuck at `end`.
 fn conflict(input: &Input, problem: &Problem, end: u32) -> Vec<u32> {
-    // The flips that are open at the end, in the order of their calls.
+    // The flips that are open at `end`, in the order of their calls.
     let flips = (0..).zip(&input.spans).filter(|&(op, _)| is_flip(problem.kinds[op as usize]));
     let open: Vec<u32> = flips.filter(|(_, span)| span.call < end && span.ret > end).map(|(op, _)| op).collect();
     let stuck_from = |start: u32| Window::new(input, problem, &open, start, end).stuck(start == 0);
@@ -274,7 +275,7 @@ struct Window {
 }
 
 impl Window {
-    /// Returns the window from `start` to `end`; `open` holds the flips that are open at the end.
+    /// Returns the window from `start` to `end`; `open` holds the flips that are open at `end`.
     fn new(input: &Input, whole: &Problem, open: &[u32], start: u32, end: u32) -> Self {
         let events = &whole.at[start as usize..=end as usize];
         let mut problem = Problem::with_capacity(events.len(), 2 * events.len());
@@ -326,10 +327,10 @@ impl Window {
         Self { problem, names, before }
     }
 
-    /// If the run gets stuck whatever happened before the window, returns the operations that
-    /// matter. Returns `None` if the run does not always get stuck, or if there is too much to try.
-    /// `whole` means that the window begins where the history begins, so that nothing happened
-    /// before the window.
+    /// If the run gets stuck whatever happened before the window, returns the operations of the
+    /// conflict. Returns `None` if the run does not always get stuck, or if there are too many
+    /// possibilities to try. If `whole` is set, the window begins where the history begins, so
+    /// nothing happened before the window.
     fn stuck(mut self, whole: bool) -> Option<Vec<u32>> {
         let choices = 2 * (self.before[0] + 1) * (self.before[1] + 1);
         if !whole && (choices as usize).saturating_mul(self.problem.at.len()) > TRY {

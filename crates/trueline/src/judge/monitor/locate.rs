@@ -2,19 +2,19 @@
 //! this event is not linearizable.
 //!
 //! When a history is cut off after an event, the operations that are open there become optional,
-//! but keep their results. If a prefix is not linearizable, every longer prefix is not linearizable
-//! either. So there is a first event at which the history ceases to be linearizable, and this event
-//! is a return. The conflicting operations narrow the search: when the last of them has returned,
-//! the history is certainly not linearizable. If the history up to the event before that return is
-//! linearizable, this return is the event to be found; otherwise, other operations conflict in this
-//! shorter prefix, and they return earlier.
+//! but keep their results. If a prefix is not linearizable, neither is any longer prefix. So there is
+//! a first event at which the history ceases to be linearizable, and this event is a return. The
+//! conflicting operations narrow the search: when the last of them has returned, the history is
+//! certainly not linearizable. If the prefix up to the event before that last return is linearizable,
+//! the last return is the event to be found. Otherwise, the monitor finds other conflicting
+//! operations in this prefix, which return earlier.
 //!
 //! **Projection.** A history of a container or a register stays legal if all operations of a value
 //! are removed. So if the operations on the recently used values are not linearizable by
-//! themselves, neither is the whole history. These operations are few, so searching only among them
-//! finds the event at little cost. Then one run on the whole history, up to the event before the
-//! found one, shows that the found event is the first, and returns a linearization of the prefix
-//! before it.
+//! themselves, neither is the whole history. These operations are few, so it costs little to find
+//! the first event at which they cease to be linearizable. Then one run on the whole history, up to
+//! the event before this one, shows that the whole history does not fail earlier, and returns a
+//! linearization of this prefix.
 //!
 //! # Complexity
 //! With projection, usually one more run of the monitor on the whole history; without it, two. After [`GUESSES`] wrong
@@ -24,22 +24,23 @@ use super::{Answer, Input, NEVER, Span, ValueId};
 use crate::judge::search::hash;
 use crate::spec::{Standard, Taken};
 
-/// The number of guesses that are based on conflicting operations; after these, binary search takes
-/// over.
+/// The maximum number of guesses that are based on conflicting operations. After this number of
+/// guesses, binary search takes over.
 const GUESSES: usize = 6;
 
 /// The maximum number of conflicting operations that are used for a guess: a larger conflict may be
 /// the whole history.
 const FEW: usize = 64;
 
-/// A value counts as recently used if one of its operations is within this many events before the conflict.
+/// A value counts as recently used if one of its operations was open at most this many events before the last return
+/// of a conflicting operation.
 const WINDOW: u32 = 2_000;
 
 /// The place where a history ceases to be linearizable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::judge) struct Place {
-    /// The operation whose return is the last event of the shortest prefix that is not
-    /// linearizable.
+    /// The operation whose return is the first failing event: the last event of the shortest prefix
+    /// that is not linearizable.
     pub(in crate::judge) refused: u32,
     /// A linearization of the history up to the event before the return of `refused`.
     pub(in crate::judge) prefix: Vec<u32>,
@@ -167,13 +168,14 @@ impl<'i> Locator<'i> {
     }
 }
 
-/// The other operations that must be removed together with an operation.
+/// The operations that must be removed together with a given operation so that a legal history stays
+/// legal.
 enum Group {
-    /// All other operations on the given value. The operation can be removed together with them.
+    /// All operations on the given value.
     Value(ValueId),
-    /// No other operations: the operation can be removed alone.
+    /// No other operations: the given operation can be removed alone.
     None,
-    /// All other operations: the operation cannot be removed.
+    /// All operations of the history: the given operation cannot be removed.
     All,
 }
 
@@ -212,7 +214,7 @@ struct Part {
 }
 
 impl Part {
-    /// Returns the history up to an event.
+    /// Returns the history up to and including the event at position `last`.
     fn until(input: &Input, last: u32) -> Self {
         let called = input.spans.partition_point(|span| span.call < last);
         let mut spans = Vec::with_capacity(called);

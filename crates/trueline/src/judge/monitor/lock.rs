@@ -10,8 +10,8 @@
 //! # Conditions
 //! Only `Lock`, `Unlock` and `LockFailed`; either all locks and unlocks have an owner, or none has.
 //! The operations of an owner do not overlap, so only its last operation may lack a return. If that
-//! operation is *out of turn*, that is, a lock by an owner that holds the lock or an unlock by an
-//! owner that does not, it never took effect.
+//! operation is *out of turn*, that is, a lock by an owner that already holds the lock, or an unlock
+//! by an owner that does not hold it, the operation never took effect.
 //!
 //! # Conflict
 //! If an owner is out of turn, operations of this owner: two locks without an unlock in between, or
@@ -65,7 +65,8 @@ pub(crate) fn judge(input: &Input) -> Answer {
 fn out_of_turn(input: &Input, owners: &Owners) -> Result<Vec<usize>, Answer> {
     #[derive(Clone, Copy)]
     struct Turn {
-        /// The last lock of the owner; `unlock` is the unlock that follows it.
+        /// The last lock of the owner so far. `unlock` is the unlock that follows this lock, or
+        /// [`NONE`].
         lock: u32,
         unlock: u32,
     }

@@ -6,7 +6,7 @@
 //! dequeues that have been placed. If an operation has been placed, so have all its predecessors of
 //! the same kind. There are two kinds of moves:
 //! 1. Place an enqueue and a dequeue of the same value. Neither may have an unplaced predecessor of its own kind, and
-//!    the dequeue must not return before the call of any placed enqueue (including this one).
+//!    the dequeue must not return before the call of any placed enqueue (including the one that this move places).
 //! 2. Place a dequeue that found nothing. It must not have an unplaced predecessor among the
 //!    dequeues, and it must not return before the call of a placed enqueue. No unplaced enqueue may
 //!    be a predecessor of a placed dequeue (including this one).
@@ -66,8 +66,8 @@ struct Op {
 struct Ops {
     returned: Vec<Op>,
     /// The never-returning operations. Operations with the same value are adjacent, in the order of
-    /// their calls; `class[i]` is the index of the first operation in `optional` with the same
-    /// value as operation `i`.
+    /// their calls; `class[i]` is the index of the first operation in `optional` that has the same
+    /// value as `optional[i]`.
     optional: Vec<Op>,
     class: Vec<usize>,
 }

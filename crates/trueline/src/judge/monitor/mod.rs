@@ -159,8 +159,8 @@ mod tests {
         Input { spans, events, values: 4, initial: None, rank: Vec::new() }
     }
 
-    /// Returns a history of a container, and the input of its monitor. All values are distinct.
-    /// Some operations have exchanged their results.
+    /// Returns a history of a container, and the input of its monitor. All values are distinct. The
+    /// results of some pairs of operations are swapped, so the history may not be linearizable.
     pub(super) fn container<S: Spec<Value = u32>>(
         spec: &S,
         operations: u32,

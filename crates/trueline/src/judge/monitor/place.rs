@@ -158,7 +158,8 @@ impl Gaps {
     /// cache.
     ///
     /// The entries may be anywhere in memory. Reads that do not depend on each other wait for
-    /// memory in parallel; if the values are not sorted by time, this saves a third of the time.
+    /// memory in parallel; if the values are not sorted by time, this saves a third of the running
+    /// time.
     pub(super) fn warm(&self, container: &Container, values: &[u32]) {
         let read = values.iter().fold(0, |read, number| {
             let value = &container.values[*number as usize];

@@ -151,7 +151,7 @@ struct Kahn<'a> {
     unremoved: Vec<u32>,
     /// For each value, bit 0 is set once its enqueue is known to be early enough for the value to
     /// come next, and bit 1 is set once its last call is known to be early enough, too. [`TAKEN`]
-    /// is set once the value is taken from `order`.
+    /// is set once the value has been taken from `order`.
     free: Vec<u8>,
     /// The position of the earliest first return of a remaining value. All earlier positions are calls, or belong to
     /// values that are taken.
@@ -160,7 +160,7 @@ struct Kahn<'a> {
     first_fronted: usize,
     /// The position of the second-earliest first front of a remaining value; updated only when it is needed.
     second_fronted: usize,
-    /// The values that are ready, in the order in which they became ready; those before index `taken` are taken.
+    /// The values that are ready, in the order in which they became ready. Those before index `taken` have been taken.
     order: Vec<u32>,
     taken: usize,
 }
@@ -320,9 +320,11 @@ impl<'a> Kahn<'a> {
 ///
 /// First, the cuts are ignored: each enqueue takes effect at the latest of the enqueue calls of its
 /// value and the values before it, and each peek or dequeue comes after the last calls of all
-/// values before its value. Both sequences move forward in time, so they are merged, with enqueues
-/// first. Then, if there are cuts, all operations of a value go to the first part in which the
-/// value can be removed before the cut; [`container`] explains why this is correct.
+/// values before its value. The sequence of enqueues and the sequence of peeks and dequeues both
+/// move forward in time, so they can be merged, with enqueues first. Then, if there are cuts, they
+/// divide the time into parts. All operations of a value go to the first part that ends with a cut
+/// at or after the last call of the value, or else to the part after the last cut. [`container`]
+/// explains why this is correct.
 fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u32)]) -> Vec<u32> {
     let end = container.end;
     let mut order = Vec::with_capacity(input.spans.len());

@@ -58,8 +58,8 @@ impl<'a> Reader<'a> {
         self.input.spans.clear();
         self.input.spans.reserve(task.events.len() / 2);
         self.input.rank.clear();
-        // Reserve memory for a quarter of the events: half of the events are calls, and about half
-        // of the calls introduce a new value.
+        // Expect one value for every four events: half of the events are calls, and about half of
+        // the calls introduce a new value.
         let initial = self.values.start(task.events.len() / 4);
         let permits = if let Initial::Permits(permits) = initial { permits } else { 0 };
         self.input.initial = if let Initial::Value(value) = initial { Some(value) } else { None };

@@ -256,7 +256,8 @@ impl Waiting {
 /// the order of peeling. Values that cannot be peeled are missing.
 ///
 /// Returns `None` if the search for other values to watch took too many steps: more than `patience`
-/// for each value peeled and each block freed, plus [`HEAD_START`].
+/// for each value peeled and each block freed, plus [`HEAD_START`]. Also returns `None` if
+/// `patience` is 0.
 ///
 /// Operation `2 v` is the push of value `v`, and operation `2 v + 1` is the pop of `v`.
 fn watch(container: &Container, blocks: &Blocks, patience: usize) -> Option<Vec<u32>> {
@@ -271,7 +272,7 @@ fn watch(container: &Container, blocks: &Blocks, patience: usize) -> Option<Vec<
     let mut stabbing = Stabbing::new(begins.operations.iter().map(|operation| block(*operation).1));
     let mut waiting = Waiting { left: vec![2; values], is_free: vec![false; 2 * values], peelable: Vec::new() };
 
-    // Returns the block after the last one in which a value is critical.
+    // Returns the block that follows the last block in which the value is critical.
     let last = |value: u32| blocks.of(container.values[value as usize].last_call);
     // For each value, the value that was watched when it became critical. Following these entries
     // from value to value gives a path. Later, an entry may skip values of its path.

@@ -11,12 +11,12 @@
 //!   earliest first return. Each block `x` of the cycle has a predecessor in the cycle whose first return is before
 //!   `last_call(x)`, so `first_return(a)` is before it too: `a` must come before all blocks of the cycle, and so before
 //!   its own predecessor.
-//! - *Which two conflict.* A block is *forward* if its first return is before its last call: between the two, its value
-//!   is certainly present. Two forward blocks conflict if these zones overlap; a forward block conflicts with one that
-//!   is not forward if the zone of the latter, from last call to first return, lies within the zone of the former; two
-//!   blocks that are not forward never conflict.
-//! - *The order.* Blocks are ordered by last call, except that a block that is not forward and whose last call falls
-//!   into a forward zone comes directly after that zone's block.
+//! - *Which two conflict.* The *zone* of a block is the time between its first return and its last call. A block is
+//!   *forward* if the first return comes first; then its value is certainly present throughout the zone. Two forward
+//!   blocks conflict if their zones overlap. A forward block conflicts with a block that is not forward if the zone of
+//!   the forward block contains the zone of the other one. Two blocks that are not forward never conflict.
+//! - *The order.* Blocks are ordered by last call, with one exception: if a block is not forward, and its last call is
+//!   in the zone of a forward block, the block comes directly after this forward block.
 //!
 //! # Complexity
 //! O(events + blocks): positions are bucketed rather than compared.

@@ -118,9 +118,9 @@ pub(super) struct Typed<S: Spec + ?Sized> {
     free: Vec<u32>,
     rets: Items<S::Ret>,
     states: Items<S::State>,
-    /// Whether this part contains operations with different keys. If so, an operation with a key
-    /// leaves the state of the other keys unchanged, so the operation is not a blind write, and the
-    /// state after it depends on the state before.
+    /// Whether this part is a whole object, so that it may contain operations with different keys.
+    /// If so, an operation with a key leaves the state of the other keys unchanged. So the operation
+    /// is not a blind write, and the state after it depends on the state before it.
     is_whole: bool,
     /// The size of the states on the heap, in bytes.
     heap: usize,
@@ -163,7 +163,8 @@ impl<S: Spec + ?Sized> Typed<S> {
         !self.is_whole || spec.key(op, None).is_none()
     }
 
-    /// Returns whether this part contains operations with different keys.
+    /// Returns whether this part is a whole object, so that it may contain operations with different
+    /// keys.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -184,8 +185,8 @@ impl<S: Spec + ?Sized> Typed<S> {
     }
 }
 
-/// Returns whether `op`, which must be an operation that overwrites the state, can have the same
-/// results in every state.
+/// Returns whether each result that `op` can have in the initial state is possible in every state.
+/// `op` must be an operation that overwrites the state.
 fn has_one_result<S: Spec + ?Sized>(spec: &S, op: &S::Op) -> bool {
     spec.step(&spec.initial(), op, None).iter().all(|(ret, _)| spec.overwrites(op, Some(ret)))
 }

@@ -44,10 +44,10 @@
 //!
 //! # Dominance
 //! A configuration is dropped if another one is at least as good: the other one has the same state,
-//! its gap is not earlier, it uses no more unknown outcomes, and it can give every open operation
-//! each result that the dropped one can give it. For the last condition, an operation that could
-//! have had *r* at no cost is at least as good as one that took effect with *r*. This also holds if
-//! the operation fails later, or if its outcome becomes unknown.
+//! its gap is not earlier, it uses no more unknown outcomes, and for every open operation, it allows
+//! each result that the dropped configuration allows. For the last condition, an operation that
+//! could have had *r* at no cost is at least as good as one that took effect with *r*. This also
+//! holds if the operation fails later, or if its outcome becomes unknown.
 //!
 //! Operations with unknown outcomes can wait under three conditions: no other operation could take
 //! effect before *o*, *o* can return *r* without them, and the state after *o* with *r* does not
@@ -133,7 +133,8 @@ enum Division {
 pub(crate) struct Online<'s, S: Spec + ?Sized> {
     spec: &'s S,
     limits: OnlineLimits,
-    /// Whether all operations except observers commute.
+    /// Whether all operations except observers commute, are possible in every state, and have only
+    /// one possible result.
     commutes: bool,
     objects: HashMap<u32, Division, hash::Builder>,
     keys: HashMap<(u32, S::Key), u32, hash::Builder>,

@@ -101,7 +101,7 @@ struct Open {
     called: u64,
 }
 
-/// Equal operations whose outcomes are unknown, and which never return.
+/// Equal operations whose outcomes are unknown. They never return.
 #[derive(Debug)]
 struct Group {
     op: u32,
@@ -143,7 +143,7 @@ pub(super) enum Fate {
     Unknown(Why),
 }
 
-/// The error that is returned if there are more configurations than the limit allows.
+/// An error: there are more configurations than the limit allows.
 struct TooMany;
 
 /// One part of a history: its configurations, open operations and unknown outcomes.
@@ -543,7 +543,7 @@ impl Part {
                 let mut to = configuration.clone();
                 to.leave(open.op);
                 if open.kind == EffectKind::Blind && configuration.gap > open.called {
-                    // If the write took effect at the last gap, other operations may have seen its state there.
+                    // If this write took effect in the last gap, other operations may have seen the state after it.
                     for &(_, state) in &direct {
                         self.see_flash(door, &mut to, state, open.op);
                     }
@@ -766,8 +766,8 @@ impl Part {
     }
 }
 
-/// A set of configurations. Configurations that another configuration dominates are dropped, except
-/// those that would take too long to find.
+/// A set of configurations. A configuration is dropped if another one dominates it. (In a large set,
+/// some dominated configurations stay, because finding them would take too long.)
 struct Front {
     configurations: Vec<Configuration>,
     most: usize,
@@ -776,7 +776,8 @@ struct Front {
     all: HashSet<Configuration, hash::Builder>,
 }
 
-/// In a set of at most this many configurations, each one is compared with all the others.
+/// In a set of at most this many configurations, a new configuration is compared with all others. In
+/// a larger set, it is compared with at most this many configurations that have the same state.
 const FEW: usize = 32;
 
 impl Front {

@@ -1,10 +1,10 @@
 //! Quasi linearizability by its definition: the oracle that the other checkers are compared with.
 //!
 //! The oracle tries every set of optional operations that may have taken effect, every legal order
-//! `s''` of the operations that took effect, and every linear extension `s'` of `<_h` on the same
-//! operations, and checks whether `s'` and `s''` are as near to each other as the semantics
-//! requires. The oracle shares nothing with the other checkers: no automaton, no memory of failed
-//! configurations, no scheduling of jobs.
+//! `s''` of the operations that took effect, and every linear extension `s'` of the real-time order
+//! `<_h` on these operations, and checks whether `s'` and `s''` are as near to each other as the
+//! semantics requires. The oracle shares nothing with the other checkers: no automaton, no memory
+//! of failed configurations, no scheduling of jobs.
 //!
 //! # Complexity
 //! O(n!^2).
@@ -15,8 +15,8 @@ use super::task::{QuasiFound, QuasiTask};
 use crate::judge::erased::{Case, Machine};
 use crate::verdict::LimitKind;
 
-/// The maximum number of optional operations. An optional operation may have taken effect or not,
-/// and all choices are tried.
+/// The maximum number of optional operations, which may or may not have taken effect. It is limited
+/// because every choice of which of them took effect is tried.
 const MOST: usize = 20;
 
 /// The maximum number of operations. It is limited because each operation is a level of recursion.
@@ -178,6 +178,6 @@ fn is_near(task: &QuasiTask, of_program: bool, order: &[u32], permuted: &[u32]) 
                 && (class.is_none() || task.class[*one as usize] != class || task.class[*other as usize] != class)
         })
     };
-    // The operations of only one class change places, and only among themselves.
+    // Either the orders are equal, or only the operations of one class change places, and only among themselves.
     !differs(None) || classes.any(|class| !differs(Some(class)) && is_near(class))
 }

@@ -9,7 +9,7 @@
 //! Departures from the paper:
 //! - Lines 17 to 19 of algorithm 1 separate the first two calls that overlap, and put one of them
 //!   before all others. If three calls overlap, the third never comes first, and sequentializations
-//!   are missed. Here all linear extensions of `<_h` are tried.
+//!   are missed. Here all linear extensions of the real-time order `<_h` are tried.
 //! - The third optimization is correct only for sequences that are known to fail: a sequence that succeeded in another
 //!   history makes this history succeed too. So only failed sequences are skipped.
 //! - Algorithm 1 permutes the sequence as a whole. Here, if there are several classes, each class
@@ -184,7 +184,7 @@ impl Enumeration<'_, '_, '_> {
         order.iter().copied().filter(is_of).collect()
     }
 
-    /// Tries the permutations in which operations of one class exchange their places, which is
+    /// Tries the permutations in which only operations of one class exchange their places, as in
     /// semantics (C) of `judge/quasi/mod.rs`.
     fn in_place(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
         for (class, &factor) in self.task.factors.iter().enumerate() {

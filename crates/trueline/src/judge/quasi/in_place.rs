@@ -1,10 +1,11 @@
 //! Judges Round-Up's own semantics with one search, in which `s'` and `s''` grow together.
 //!
-//! All operations except those of one class are at the same place in both orders, so each of them
-//! is added to both orders at once, in an order that keeps `<_h`. For each place of the class, one
-//! operation of the class is added to `s'`, and one to `s''`. Neither of the two may be too far
-//! from its place in the other order. The search drops an `s''` that cannot be a prefix of a serial
-//! history according to [`Serial::may_begin`].
+//! All operations except those of one class have the same place in both orders, so each of them is
+//! added to both orders at once. At each place that belongs to the class, one operation of the
+//! class is added to `s'`, and one to `s''`. An operation is added to `s'` only after all
+//! operations that precede it in the real-time order `<_h`. No operation may be too far from its
+//! place in the other order. The search drops an `s''` that cannot be a prefix of a serial history
+//! according to [`Serial::may_begin`].
 //!
 //! # Complexity
 //! Exponential, but each configuration is visited only once. The paper's programs have about ten
@@ -25,7 +26,7 @@ pub(super) struct Serial<'s> {
 /// Tries each class.
 pub(super) fn search(task: &QuasiTask, serial: &Serial<'_>, meter: &mut Meter) -> Result<QuasiFound, LimitKind> {
     let mut longest = Vec::new();
-    // Without classes, nothing is permuted.
+    // If there are no classes, search once, without permuting anything.
     for class in 0..task.factors.len().max(1) {
         let class = u32::try_from(class).expect("the number of classes fits in 32 bits");
         let mut search = InPlaceSearch {
@@ -60,7 +61,8 @@ struct InPlaceSearch<'s> {
     order: Vec<u32>,
     permuted: Vec<u32>,
     /// For each operation, its place in `s'`; `None` if the operation is not in `s'`. The places of
-    /// operations of the class are counted within the class. The place of any other operation is 0.
+    /// the operations of `class` are counted within that class. For any other operation in `s'`,
+    /// the entry is 0.
     place: Vec<Option<u32>>,
     /// For each operation, its place in `s''`, counted as in `s'`.
     position: Vec<Option<u32>>,

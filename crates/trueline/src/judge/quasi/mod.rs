@@ -3,10 +3,10 @@
 //! This module uses the definition of Afek, Korland & Yanovsky, in the form that Zhang,
 //! Chattopadhyay & Wang give in *Round-Up: Runtime Verification of Quasi Linearizability for
 //! Concurrent Data Structures* (definition 4). A history is quasi linearizable if its operations
-//! have two orders: a sequentialization `s'`, which keeps the order in time, and a permutation
-//! `s''` of `s'`, which the sequential object allows. In `s''`, no operation of a *class* may be
-//! further from its place in `s'` than the *factor* of the class. Several objects are judged one by
-//! one, which is sound.
+//! have two orders: a sequentialization `s'`, which keeps the order in time, and a legal order
+//! `s''`, that is, a permutation of `s'` that the sequential object allows. In `s''`, no operation
+//! of a *class* may be further from its place in `s'` than the *factor* of the class. Several
+//! objects are judged one by one, which is sound.
 //!
 //! # Three semantics
 //!
@@ -15,7 +15,7 @@
 //!
 //! **(A) [By class](Semantics::by_class)**: definition 4. Places are counted within each class. If classes are disjoint
 //! and none of them contains all operations, then *the order in time between classes does not matter*: a value may be
-//! taken out before it is put in, with any factor.
+//! taken out before it is put in, even if all factors are 0.
 //!
 //! **(B) [As a whole](Semantics::whole_domain)**: the paper's algorithm 1 decides this property.
 //! All operations are one class. No operation is further from its place than the factor; it follows
@@ -75,11 +75,12 @@
 //! # Ok::<(), trueline::history::HistoryError>(())
 //! ```
 //!
-//! All three semantics only reorder the operations of the history. So a history that does not take
-//! out all values may be rejected, whatever the factors are: if 1, 2 and 3 were put in and only 3
-//! was taken out, no legal order takes 3 first. Round-Up requires programs that take out as many
-//! values as they put in. The relaxed specifications ([`RelaxedQueue`](crate::spec::RelaxedQueue)
-//! and others) do not require this, and keep the order in time, so prefer them where possible.
+//! All three semantics only reorder the operations of the history. So if the puts must stay in
+//! order, a history of a queue that does not take out all values may be rejected even with a large
+//! factor for the dequeues: if 1, 2 and 3 were put in, in this order, and only 3 was taken out, no
+//! legal order takes 3 first. Round-Up requires programs that take out as many values as they put
+//! in. The relaxed specifications ([`RelaxedQueue`](crate::spec::RelaxedQueue) and others) do not
+//! require this, and keep the order in time, so prefer them where possible.
 //!
 //! # Checkers
 //!

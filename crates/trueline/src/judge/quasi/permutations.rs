@@ -8,8 +8,9 @@
 //! Departures from the paper: three mistakes of the printed algorithm are corrected. Line 36 sets
 //! `done` to the selected event, so the events that were selected at this place earlier are
 //! forgotten; it must add the event to `done`. Line 59 passes on the events that are not in
-//! `p.done`, and so loses events that were selected there in earlier runs; it must pass on all
-//! events except `p.select`. Line 60 decreases the lateness; it must increase it, as the text says.
+//! `p.done`, and so loses events that were selected at this place in earlier runs; it must pass on
+//! all events except `p.select`. Line 60 decreases the lateness; it must increase it, as the text
+//! says.
 //!
 //! # Complexity
 //! O(m k) for each permutation of m events.

@@ -23,7 +23,7 @@ use crate::verdict::{Judgment, Stats, Verdict};
 pub struct Optimizations {
     /// (2) Do not judge the same history twice.
     pub histories: bool,
-    /// (3) Skip sequentializations and permutations that were tried before.
+    /// (3) Skip sequentializations and permutations that were tried before and failed.
     pub sequences: bool,
 }
 
@@ -128,7 +128,7 @@ impl<'a, S: Spec> RoundUp<'a, S> {
             EventKind::Return => (history[event.op()].process.0, u32::MAX),
         };
         let mut identity: Vec<(u32, u32)> = history.events().iter().map(of_event).collect();
-        // Histories that differ only in their objects count as different.
+        // Histories that differ only in the objects of their operations count as different.
         identity.extend(history.operations().iter().map(|operation| (operation.object.0, u32::MAX)));
         if let Some(verdict) = self.judged.get(&identity).filter(|_| self.optimizations.histories) {
             let stats = Stats {

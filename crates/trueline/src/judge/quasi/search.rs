@@ -6,36 +6,38 @@
 //! among legal orders; `s'` follows from it.
 //!
 //! **One class.** Let the operations of a class with factor `K` be in the order of `s''`. Is there
-//! a linear extension of `<_h` in which each operation is at most `K` places away from its place in
-//! `s''`? This is a scheduling problem for unit jobs on a single machine: the job at position `p`
-//! may be done in places `p - K` to `p + K`, after all jobs that precede it. So the algorithm fills
-//! one place after the other: among the jobs that may be done in this place, it chooses one with
-//! the earliest deadline. The deadline of a job is set to be less than that of each job that it
-//! precedes.
+//! a linear extension of the real-time order `<_h` in which each operation is at most `K` places
+//! away from its place in `s''`? This is a scheduling problem for unit jobs on a single machine:
+//! the job at position `p` may be done in places `p - K` to `p + K`, after all jobs that precede it
+//! in `<_h`. So the algorithm fills one place after the other: among the jobs that may be done in a
+//! place, it chooses one with the earliest deadline. The deadline of a job is set to be less than
+//! that of each job that it precedes.
 //!
 //! *This is exact, and place `s` can be filled as soon as the positions up to `s + K` are known.*
 //! Let some schedule agree with ours before place `s`, and let `y` be its job at `s`, where we
 //! choose `x`; this schedule has `x` at a place `t > s`. Move `y` to the place of the first job
-//! that `y` precedes, that job to the place of the first job that it precedes, and so on while
-//! these places are before `t`; the last one moves to `t`, and `x` moves to `s`. No job passes a
-//! job that it precedes, and all except `x` move to later places, at most `t`. None of them comes
-//! too late: `y` does not, because its deadline is not before that of `x`. A job `z` that `y`
-//! precedes and whose position is known has its deadline after that of `y`. A job whose position is
-//! not known has a position of at least `s + K + 1`, and a deadline of at least `s + 2K + 1`, and
-//! `t` is at most the deadline of `x`, `s + 2K`. So there is a schedule that agrees with ours up to
-//! and including `s`.
+//! that `y` precedes, move that job to the place of the first job that it precedes, and so on while
+//! these places are before `t`. The last of these jobs moves to `t`, and `x` moves to `s`. No job
+//! passes a job that it precedes, and all except `x` move to later places, at most `t`. None of
+//! them comes too late: `t` is at most the deadline of `x`, and no other job that moves has an
+//! earlier deadline than `x`. For `y`, this holds because the algorithm chose `x`. Any other job
+//! `z` that moves is preceded by `y`. If the position of `z` is known, its deadline is after that
+//! of `y`. If not, its position is at least `s + K + 1`, so its deadline is at least `s + 2K + 1`,
+//! while the deadline of `x` is at most `s + 2K`. So there is a schedule that agrees with ours up
+//! to and including `s`.
 //!
 //! **Several classes.** If they are disjoint and none of them contains all operations, any linear
-//! extensions of the classes can be interleaved to one of all operations. Otherwise there would be
-//! a cycle of steps in `<_h` and in the orders of the classes. It would have `a <_h b`, `b` before
-//! `c` in a class, and `c <_h d`. Then `b` was called before `c` returned, so `a <_h d`, and the
-//! cycle can be shortened until it is within one class, where no cycle exists. So each class can be
-//! judged separately, and the order in time between classes does not matter.
+//! extensions of the classes can be interleaved to one of all operations. If they could not, there
+//! would be a cycle whose steps are in `<_h` or in the order of a class. The cycle would contain
+//! `a <_h b`, `b` before `c` in the order of a class, and `c <_h d`. Then `b` was called before `c`
+//! returned, so `a <_h d`, and the cycle can be shortened until it is within one class, where no
+//! cycle exists. So each class can be judged separately, and the order in time between classes does
+//! not matter.
 //!
 //! A configuration consists of the operations that are in `s''`, the state after them, and the *waiting* operations,
 //! which are in `s''` but have no place in `s'` yet, with their positions (at most `K` of each class). Configurations
 //! that cannot lead to any `s'` are dropped at once: if operations that are not in `s''` precede waiting operations,
-//! there must be places for them in `s'` ([`QuasiSearch::fits`]).
+//! `s'` must have places for all of them ([`QuasiSearch::fits`]).
 //!
 //! **Queues.** If no class contains both enqueues and dequeues, an enqueue and a dequeue commute as
 //! long as the queue is not empty. The dequeue that takes the first value must be the next of all
@@ -47,9 +49,9 @@
 //! which return before `v` is called (if `K` is 0, it is enough that `w` returns before `v` is called). In `s'`, `w`
 //! and `v` are at least `2K` places apart, so in `s''` `w` still comes first, and so does the enqueue of its value. So
 //! `v`'s value is not put in before that of `w` ([`Foresight`]). A value that is not taken out is put in after all
-//! values that are. If the order in time requires the reverse, by the same argument for the class of enqueues, or if a
-//! value is taken out more often than it was put in, the history is rejected without a search
-//! ([`QuasiSearch::conflict`]).
+//! values that are taken out. The same argument, applied to the class of enqueues, may show that the order in time
+//! requires the reverse. In this case, or if a value is taken out more often than it was put in, the history is
+//! rejected without a search ([`QuasiSearch::conflict`]).
 //!
 //! # Complexity
 //! If no class can run far ahead of another, about `n 2^k` configurations times the number of
@@ -111,7 +113,7 @@ struct Foresight {
     /// For each put, the position of the return of the operation that takes the value out;
     /// [`NEVER`] if no operation takes the value out, or if that operation need not take effect.
     due: Vec<u32>,
-    /// For each put, a position. Values that are taken out before this position must be put in
+    /// For each put, a position: every value whose `due` is before this position must be put in
     /// before the value of this put.
     until: Vec<u32>,
     /// The puts that are not in `s''` and whose values must be taken out, ordered by `due`, as a
@@ -153,7 +155,7 @@ impl Foresight {
         Some(Self { due, until, next, previous })
     }
 
-    /// Returns whether the value of another put must be put in before the value of `put`.
+    /// Returns whether a value whose put is not in `s''` yet must be put in before the value of `put`.
     fn forbids(&self, put: u32) -> bool {
         let first = self.next[self.due.len()] as usize;
         self.due.get(first).is_some_and(|due| *due < self.until[put as usize])
@@ -171,7 +173,7 @@ impl Foresight {
 }
 
 /// Returns the number of operations of a class that must lie, in time, between two other operations
-/// of the class for these two to have the same order in `s''` as in time.
+/// of the class so that these two are certain to have the same order in `s''` as in time.
 fn between(factor: u32) -> usize {
     (factor as usize).saturating_mul(2).saturating_sub(1)
 }
@@ -188,8 +190,7 @@ fn bounds(task: &QuasiTask, class: u32, between: usize) -> Vec<u32> {
     by_return.sort_by_key(|op| task.returns[*op as usize]);
     let mut returned = by_return.into_iter().peekable();
     let mut bounds = vec![0; task.len()];
-    // The calls of the operations that have returned so far: at most `between` of them, the latest
-    // ones.
+    // The latest calls of operations that have returned so far, at most `between` of them.
     let mut last: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
     for op in members {
         let call = task.calls[op as usize];
@@ -330,8 +331,8 @@ impl<'t> QuasiSearch<'t> {
                 let count =
                     by_due.partition_point(|other| foresight.due[*other as usize] < foresight.until[put as usize]);
                 let Some(&other) = count.checked_sub(1).and_then(|last| latest.get(last)) else { continue };
-                // But the value of `put` is certainly put in before `other`, which is one of these
-                // `count` values.
+                // But the value of `put` is certainly put in before the value of `other`, which is
+                // one of these `count` values.
                 if task.returns[put as usize] < behind[other as usize] {
                     let taken = [put, other].into_iter().filter_map(|put| taken_by[put as usize]);
                     let mut conflict: Vec<u32> = [put, other].into_iter().chain(taken).collect();
@@ -370,16 +371,17 @@ impl<'t> QuasiSearch<'t> {
     ) -> Result<Vec<(u32, StateId)>, LimitKind> {
         let task = self.task;
         let mut candidates = Vec::new();
-        // If no class contains both puts and other operations, and the queue is not empty, then of
-        // the dequeues only those that take a value need to be tried, because the next dequeue must
-        // take the first value.
+        // If no class contains both puts and other operations, the queue is not empty, and some
+        // dequeue must still be added to `s''`, only dequeues that take a value need to be tried:
+        // the next dequeue must take the first value, and puts can come after it.
         let only_takes = task.queue.as_ref().filter(|queue| queue.is_apart && self.holds > 0 && self.takes > 0);
         for (index, class) in self.classes.iter().enumerate() {
             let mut passed: Vec<u32> = Vec::new();
             for op in self.unplaced(index) {
-                // The operations in `passed` that returned before this call come before `op` in
-                // `s'`, but after it in `s''`. If there are more of them than twice the factor,
-                // `op` or one of them is too far from its place.
+                // If `op` comes next in `s''`, the operations whose returns are in `passed` come
+                // after `op` in `s''`. Those that returned before this call come before `op` in
+                // `s'`. If there are more of them than twice the factor, `op` or one of them is too
+                // far from its place.
                 let call = task.calls[op as usize];
                 if passed.iter().filter(|returned| **returned < call).count() > class.factor.saturating_mul(2) {
                     break;
@@ -522,11 +524,11 @@ impl<'t> QuasiSearch<'t> {
     /// Returns whether `s'` has places for all waiting operations and for the operations that
     /// precede them. If not, no `s'` is possible.
     ///
-    /// If at most `factor` operations wait, the operations that are not in `s''` yet can be
-    /// appended to `s''` in the order of `s'`, so that each of them is moved by the number of
-    /// waiting operations that come after it in `s'`. It remains to check that the waiting
-    /// operations can meet their deadlines. They can if, for each deadline, not too many operations
-    /// have this deadline or an earlier one.
+    /// At most `factor` operations may be waiting. Then the operations that are not in `s''` yet
+    /// can be appended to `s''` in the order of `s'`, and each of them is moved by the number of
+    /// waiting operations that come after it in `s'`, so by at most `factor` places. It remains to
+    /// check that the waiting operations can meet their deadlines. They can if, for each deadline,
+    /// not too many operations have this deadline or an earlier one.
     fn fits(&self, index: usize) -> bool {
         let task = self.task;
         let class = &self.classes[index];

@@ -9,8 +9,8 @@ type Member<'a, Op, Ret> = Box<dyn Fn(&Op, Option<&Ret>) -> bool + Send + Sync +
 
 /// Classes of operations, each with its factor: the function `Q` of definition 3.
 ///
-/// An operation belongs to the first class that contains it, so that classes are disjoint. An operation in no class may
-/// be anywhere.
+/// An operation to which several classes apply belongs to the first of them, so classes are disjoint. An operation in
+/// no class may be at any place.
 ///
 /// ```
 /// use trueline::judge::quasi::Factors;
@@ -50,8 +50,8 @@ impl<'a, Op, Ret> Factors<'a, Op, Ret> {
         self.class_by_result(name, factor, move |op, _| has(op))
     }
 
-    /// Adds a class that depends on the result of the operation, too. The result is `None` if the
-    /// operation never returned.
+    /// Adds a class like [`class`](Self::class) does, but also passes the result of the operation
+    /// to `has`, or `None` if the result is not known.
     #[must_use]
     pub fn class_by_result(
         mut self,
@@ -92,8 +92,7 @@ impl<Op, Ret> fmt::Debug for Factors<'_, Op, Ret> {
 ///
 /// Code that explores a program provides them; a closure is enough.
 pub trait SerialHistories<Op, Ret>: Sync {
-    /// Returns whether this is a serial history of the program. It is given as operations with
-    /// their results.
+    /// Returns whether `sequence`, a list of operations with their results, is a serial history of the program.
     fn contains(&self, sequence: &[(&Op, &Ret)]) -> bool;
 
     /// Returns whether a serial history of the program may begin with the given sequence. It is

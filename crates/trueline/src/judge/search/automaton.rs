@@ -36,8 +36,7 @@ pub(crate) trait StateSpace {
     fn len(&self) -> usize;
     /// Returns the number of bytes that the states and their table occupy.
     fn bytes(&self) -> usize;
-    /// Forgets all states except those in `keep`, which is ascending, and renumbers these states in
-    /// that order.
+    /// Forgets all states except those in `keep`, which is ascending, and numbers these from 0 in the order of `keep`.
     fn retain(&mut self, keep: &[StateId]);
 }
 
@@ -67,10 +66,10 @@ pub(crate) enum NextStates {
 #[derive(Debug)]
 pub(crate) struct Steps {
     memo: Memo,
-    /// Lists of states. Each list is found by the number in `NextStates::Several`.
+    /// Lists of states. `NextStates::Several` holds the index of a list.
     several: Vec<Box<[StateId]>>,
-    /// For each state and class, an index in `several`. Unlike `memo`, this map does not forget
-    /// anything, so no list is stored twice.
+    /// For each state and class, an index in `several`. Unlike `memo`, this map never replaces an
+    /// entry by another one, so a step that is computed again does not store its list again.
     several_of: hashbrown::HashMap<(StateId, ClassId), u32, hash::Builder>,
     scratch: Vec<StateId>,
 }
@@ -199,8 +198,8 @@ impl<'a> Automaton<'a> {
         if more > 0 { meter.allocate(more) } else { Ok(()) }
     }
 
-    /// Forgets all states except those in `keep`, and renumbers these states in that order. `keep`
-    /// is ascending and starts with the initial state.
+    /// Forgets all states except those in `keep`, and numbers these from 0 in the order of `keep`.
+    /// `keep` is ascending and starts with the initial state.
     pub(crate) fn retain(&mut self, keep: &[StateId], meter: &mut Meter) {
         debug_assert_eq!(keep.first(), Some(&StateId::INITIAL), "the initial state keeps its number");
         self.space.retain(keep);
@@ -213,8 +212,7 @@ impl<'a> Automaton<'a> {
 
 /// A cache of recent steps. A step that is not in the cache is computed again.
 ///
-/// The cache is direct-mapped. It stores whole keys, so that it never returns the result of another
-/// step.
+/// The cache is direct-mapped. It stores whole keys, so it never returns the result of another step.
 #[derive(Debug)]
 struct Memo {
     /// The entries. The state of an empty entry is `u32::MAX`.

@@ -36,7 +36,7 @@ pub(crate) struct Options {
 #[derive(Debug)]
 pub(crate) struct Checkpoint {
     level: u32,
-    /// The search when it reached this level; `None` if no search has.
+    /// The progress of the first search that reached this level; `None` if no search has reached it.
     reached: Option<Reached>,
 }
 
@@ -68,7 +68,7 @@ impl Reached {
     }
 }
 
-/// Searches one part. If there is a checkpoint, the search begins there once another search has reached it.
+/// Searches one part. If an earlier search has reached the checkpoint, this search begins at the checkpoint.
 pub(crate) fn search(
     problem: &Problem,
     automaton: &mut Automaton<'_>,
@@ -145,11 +145,11 @@ struct BreadthFirst<'s, 'a, M> {
     meter: &'s mut Meter,
     window: Window,
     level: u32,
-    /// The open operations that observe.
+    /// The open operations that leave every state unchanged.
     observers: Vec<u32>,
     /// The bits that settle all open blind writes.
     settled: M,
-    /// Configurations in which the operation that returns at this level is not linearized.
+    /// Configurations to expand at this level, which have not passed its return.
     here: Store<M>,
     /// Configurations that have passed the return at this level.
     next: Store<M>,
@@ -212,7 +212,8 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
         Ok(Found::Accepted(problem.unfold(self.steps.path(last.step))))
     }
 
-    /// Looks once at the operations that are open at this level, because every configuration needs some of them.
+    /// Finds the observers and the blind writes among the operations that are open at this level, once for all
+    /// configurations of the level.
     fn look_at_open(&mut self) {
         let (problem, open) = (self.problem, self.window.open());
         self.observers.clear();
@@ -240,8 +241,9 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
         self.meter.allocate(reached.bytes()).is_ok().then_some(reached)
     }
 
-    /// Begins at a level that another search has reached, and returns the configurations of that search there. The
-    /// configurations that it had visited count as visited by this search too, so a limit ends both at the same place.
+    /// Begins at a level that an earlier search has reached, and returns the configurations of the earlier search at
+    /// that level. The configurations that the earlier search had visited count as visited by this search, too, so a
+    /// limit ends both searches at the same place.
     fn go_on_from(&mut self, reached: &Reached) -> Result<Vec<Configuration<M>>, LimitKind> {
         self.meter.allocate(reached.bytes())?;
         self.meter.skip(reached.visited);
@@ -258,8 +260,8 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
         Ok(reached.frontier.iter().map(with_mask).collect())
     }
 
-    /// Returns the rejection at the current level, because no configuration with only correct results passes its
-    /// return.
+    /// Returns a rejection at the current level. Must be called only if no configuration with only correct results
+    /// passes the return at this level.
     fn rejection(&self) -> Found {
         let right = self.here.configurations.iter().find(|one| self.all_right(&one.mask));
         let prefix = right.map_or_else(Vec::new, |one| self.problem.unfold(self.steps.path(one.step)));
@@ -345,8 +347,8 @@ impl<M: Mask> BreadthFirst<'_, '_, M> {
         to.used += u32::from(self.problem.returns_never(op));
         self.gained.clear();
         self.gained.push(op);
-        // If the returning operation was settled before this step, `from` has already passed the
-        // return. So this step can wait until a later return needs it.
+        // If the returning operation was settled before this step, a copy of `from` has already
+        // passed the return. So this step can wait until a later return needs it.
         let newly_settled = !self.problem.is_settled(&from.mask, self.problem.returns[self.level as usize]);
         self.admit(to, newly_settled)
     }

@@ -225,7 +225,7 @@ impl Meter {
     /// Counts configurations that an earlier search has visited, and that this one would have visited too.
     pub(crate) fn skip(&mut self, configurations: u64) {
         self.configurations += configurations;
-        // The next configuration checks the limits.
+        // The limits are checked at the next configuration.
         self.until_look = 1;
     }
 
@@ -263,7 +263,7 @@ impl Meter {
         self.look_at_clock()
     }
 
-    /// Checks the clock and the token. Must be called in long work that visits no configuration.
+    /// Checks the clock and the token. Must be called from time to time during long work that visits no configurations.
     pub(crate) fn look_at_clock(&self) -> Result<(), LimitKind> {
         if let Some(reason) = self.cancel.as_ref().and_then(CancelToken::reason) {
             return Err(reason);

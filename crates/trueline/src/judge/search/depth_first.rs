@@ -40,8 +40,9 @@ pub(crate) struct Room {
     /// The total size of the states, in bytes, above which unneeded states are forgotten. The
     /// search doubles this limit if the path or the set needs more than half of the states.
     pub(crate) states: u64,
-    /// The maximum total size of the states, in bytes, if the set needs them. If the path needs
-    /// more states, they can take more memory, up to the memory limit.
+    /// The search stops doubling the limit in `states` for the set when the limit has reached this
+    /// size, in bytes. The search still doubles the limit if the path alone needs more than half of
+    /// the states.
     pub(crate) most_states: u64,
     /// The number of frames to keep. Older parts of the path are folded (see `Fold`), so that
     /// between this number and twice this number of frames are kept.
@@ -65,8 +66,8 @@ pub(crate) struct Options {
     pub(crate) memory: Memory,
     /// The seed for shuffling the order in which operations are tried.
     pub(crate) seed: Option<u64>,
-    /// The search restarts in another order whenever it has visited a certain number of
-    /// configurations: this number times the next element of Luby's sequence.
+    /// Determines when the search restarts in another order: when the number of configurations
+    /// visited since the last restart exceeds this value times the next element of Luby's sequence.
     pub(crate) restart_after: Option<u64>,
     /// The number of configurations after which the search gives up.
     pub(crate) patience: Option<Patience>,
@@ -150,7 +151,7 @@ struct Frame<M> {
     /// frame begin. The candidates from `candidates[next]` on are still to be tried.
     first: u32,
     next: u32,
-    /// The index of the next outcome to try, if the operation at `next` has several outcomes.
+    /// The index of the next outcome to try, if the operation in `candidates[next]` has several outcomes.
     outcome: u32,
     /// The length of the trail at this configuration.
     trail: u32,
@@ -207,7 +208,7 @@ struct DepthFirst<'s, 'a, M> {
     /// The level of the return that a run tries to pass. The run succeeds when a configuration
     /// passes this return.
     horizon: u32,
-    /// The foresight rule considers only goals whose returns are at levels below this one.
+    /// The foresight rule considers only goals whose returns are below this level.
     foreseen_until: u32,
     /// The highest level of a goal that made this run drop a configuration.
     latest_doom: Option<u32>,

@@ -1,12 +1,13 @@
-//! Looking ahead: finds configurations from which an operation that is not linearized yet can never have its result.
+//! Looking ahead: finds configurations in which it is certain that some later operation cannot have its recorded
+//! result.
 //!
 //! This is the full argument for the rule [`Rules::foresight`](super::rules::Rules::foresight).
 //!
 //! A *goal* is an operation with a recorded result for which the specification can decide when it
 //! is out of reach ([`Spec::is_goal`]). Take a configuration in which a goal is not linearized, and
-//! a completion of it that passes the goal's return. The completion contains the goal. Before the
-//! goal, it contains operations on the goal's key that are *left*, that is, not linearized in the
-//! configuration and called before the goal's return.
+//! a *completion* of the configuration, that is, a continuation that passes the goal's return. The
+//! completion contains the goal. Before the goal, it contains operations on the goal's key that are
+//! *left*, that is, not linearized in the configuration and called before the goal's return.
 //! - If these operations include no blind write, the goal is within reach of the current state
 //!   ([`Spec::reaches`]).
 //! - Otherwise consider the last blind write. As far as this key is concerned, the write leads to
@@ -54,8 +55,8 @@ use crate::verdict::LimitKind;
 /// open operation. Most of the goals that return soon are open themselves, or depend on operations
 /// that are open.
 const GOALS: usize = 2;
-/// The maximum number of operations that have not been called yet but that a plan may use. If there
-/// are more such operations, a plan is assumed to exist.
+/// The maximum number of operations that have not been called yet and are considered for a plan. If
+/// there are more such operations, a plan is assumed to exist.
 const CHOICES: usize = 48;
 /// The maximum number of steps of the specification that are tried in search of a plan.
 const STEPS: u32 = 512;
@@ -89,7 +90,7 @@ impl Foresight {
     pub(crate) fn new(problem: &Problem, classes: &Classes, one_key: bool) -> Option<Self> {
         let is_goal = |op: &&u32| classes.is_goal(problem.class(**op));
         problem.returns.iter().find(is_goal)?;
-        // If there are several keys, an operation without a key may affect any of them.
+        // If only some operations have keys, an operation without a key may affect any key, so nothing can be foreseen.
         let (key, keys) = if one_key { (Vec::new(), 1) } else { classes.number_keys(&problem.class)? };
         let mut foresight = Self { key, of_key: vec![OfKey::default(); keys] };
         for &op in problem.returns.iter().filter(is_goal) {

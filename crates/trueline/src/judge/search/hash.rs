@@ -29,7 +29,7 @@ pub(crate) fn words(seed: u64, words: &[u64]) -> u64 {
     words.iter().fold(word(seed), |hash, word| fold(hash ^ word, K))
 }
 
-/// Builds the hashers of operations, results and states, which are fast and give the same hashes in every run.
+/// Builds the hashers for operations, results and states. They are fast, and return the same hashes in every run.
 pub(crate) type Builder = BuildHasherDefault<FoldHasher>;
 
 /// A hasher for tables of values that are mostly consecutive numbers.
@@ -38,8 +38,8 @@ pub(crate) type Builder = BuildHasherDefault<FoldHasher>;
 /// numbers that count up, as unique values usually do, a table that does not fit into the caches is
 /// then accessed nearly sequentially rather than at random.
 ///
-/// The last word without its last three bits is mixed with the words before it. Collisions only
-/// cost time.
+/// The last word, without its lowest three bits, is mixed with the words before it; these three
+/// bits become the lowest bits of the hash. Collisions only cost time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Near {
     before: u64,

@@ -94,7 +94,7 @@ impl Field {
         u64::MAX >> (64 - self.width)
     }
 
-    /// Returns whether the field has only one bit, so that it counts to at most 1.
+    /// Returns whether the field has only one bit, and so can count only to 1.
     pub(crate) fn is_single(self) -> bool {
         self.width == 1
     }

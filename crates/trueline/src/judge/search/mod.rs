@@ -7,14 +7,14 @@
 //!   memoized;
 //! - a [`Meter`]: the limits.
 //!
-//! A *configuration* is `(level, state, mask)`. The level counts returns: all operations that
-//! returned before it are linearized, and the next one to return is not. The mask marks those open
-//! operations that are linearized already. These three values describe a partial linearization
-//! completely, because any operation linearized ahead of the level must be open there (Lowe's
-//! configuration `(s, calls, rets)`, paper section 4; the same holds for Wing & Gong's sets of
-//! linearized operations, because an operation may be linearized only if it was called before the
-//! first unlinearized return). A configuration therefore takes a few machine words, not a bit for
-//! each operation of the history.
+//! A *configuration* is `(level, state, mask)`. The level is the number of returns that have been
+//! passed: the operations of these returns are linearized, and the operation that returns next is
+//! not. The mask marks those open operations that are linearized already. These three values
+//! describe a partial linearization completely, because a linearized operation whose return has not
+//! been passed must be open at the level (Lowe's configuration `(s, calls, rets)`, paper section 4;
+//! the same holds for Wing & Gong's sets of linearized operations, because an operation may be
+//! linearized only if it was called before the first unlinearized return). A configuration
+//! therefore takes a few machine words, not a bit for each operation of the history.
 //!
 //! States are immutable, so a step is undone by popping the number of the previous state off a
 //! stack. Interning subsumes Lowe's union-find memo of equality tests, and the table of transitions

@@ -30,8 +30,9 @@ pub(crate) struct Classes {
     /// For each class of blind writes, the part of the state that they overwrite
     /// ([`Spec::overwrites`](crate::spec::Spec::overwrites)).
     overwrites: Vec<Option<Reach>>,
-    /// For each class, whether it is a goal ([`Spec::is_goal`](crate::spec::Spec::is_goal)). The
-    /// classes after the last goal have no entries.
+    /// For each class, whether its operations are goals
+    /// ([`Spec::is_goal`](crate::spec::Spec::is_goal)). The classes after the last goal have no
+    /// entries.
     goals: Vec<bool>,
     /// For each class, the number of its key, if it has a key. Empty if there are no goals.
     keys: Vec<Option<u32>>,
@@ -134,7 +135,8 @@ impl Classes {
 /// The level of an operation that never returns.
 pub(crate) const NEVER: u32 = u32::MAX;
 
-/// Never-returning operations that a search does not distinguish: all operations of a class, or a single operation.
+/// Never-returning operations that a search does not distinguish: all those of one class, or a single one if the rule
+/// `counters` is off.
 #[derive(Clone, Debug)]
 pub(crate) struct Optional {
     pub(crate) class: ClassId,
@@ -255,7 +257,7 @@ impl Problem {
         problem
     }
 
-    /// Fills all fields that do not depend on `place`.
+    /// Fills `ids`, `class`, `level`, `returns` and `called`.
     fn number_by_calls(&mut self, events: &[Event], classes: &Classes, numbers: &mut [u32]) {
         for event in events {
             let id = event.op();
@@ -352,7 +354,7 @@ impl Problem {
         self.words = layout.words();
     }
 
-    /// Returns the first level at which an operation is open, or `None` if it is not included.
+    /// Returns the first level at which an operation is open, or `None` if the problem does not include the operation.
     pub(crate) fn level_of_call(&self, id: OpId) -> Option<u32> {
         let op = self.ids.iter().position(|other| *other == id)?;
         let level = self.called.partition_point(|called| *called as usize <= op);

@@ -26,29 +26,30 @@ pub struct Rules {
     /// possible, and no alternative is tried.
     ///
     /// This is sound: take a completion, remove the observer from wherever it is (it changes no
-    /// state there) and insert it here (it is open, and possible). This is *not* sound for an
-    /// operation that merely happens not to change the current state: a write of the current value
-    /// may be needed after another write. An operation with an unknown result counts as an observer
-    /// only if it is an observer with every result; such an operation is never needed, and is
-    /// dropped.
+    /// state there), and insert it at the current configuration (it is open, and its result is
+    /// possible). This is *not* sound for an operation that merely happens not to change the
+    /// current state: a write of the current value may be needed after another write. An operation
+    /// with an unknown result counts as an observer only if it is an observer with every result;
+    /// such an operation is never needed, and is dropped.
     pub eager_observers: bool,
     /// *Identical operations*: among open operations that are equal and have equal results, only
     /// the one that returns first is tried.
     ///
     /// This is sound: let a and b be identical, and let a return before b. Suppose that a
-    /// completion continues with b, and contains a later than b, or does not contain a. Swap them.
-    /// Then a moves earlier, and is open here; if b moves later, it stays before a's return, which
-    /// is before b's own return. Operations count as equal only if they are equal to the
-    /// specification: if an operation depends on its caller, the caller is part of the operation.
+    /// completion continues with b. If it contains a later than b, swap the two; if it does not
+    /// contain a, replace b by a. Then a moves earlier, where it is open; if b moves later, it
+    /// stays before a's return, which is before b's own return. Operations count as equal only if
+    /// they are equal to the specification: if an operation depends on its caller, the caller is
+    /// part of the operation.
     pub identical: bool,
     /// *Dominance*, in breadth-first order: of two configurations with the same level, state and linearized ordinary
     /// operations, one is dropped if the other has satisfied at least the same observers and used at most the same
     /// never-returning operations.
     ///
-    /// This is sound: the completion of the dropped configuration is also a completion of the kept
-    /// one, after removing the observers that the kept one has already linearized. Every
-    /// never-returning operation that is unused in the dropped configuration is unused in the kept
-    /// one too, and need not be used.
+    /// This is sound: every completion of the dropped configuration is also a completion of the
+    /// kept one, once the observers that the kept one has already linearized are removed from it.
+    /// Every never-returning operation that is unused in the dropped configuration is unused in the
+    /// kept one too, and need not be used.
     pub dominance: bool,
     /// *Counters*: equal never-returning operations are not distinguished; a configuration counts how many of them were
     /// used.

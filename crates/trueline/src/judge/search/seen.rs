@@ -1,9 +1,10 @@
 //! Configurations from which the search failed.
 //!
-//! A configuration is entered into the set when it has *failed*, not when it is reached. Along a
-//! path, configurations only gain linearized operations. So a path that starts at a configuration
-//! cannot reach this configuration again, and the configurations on the successful path need no
-//! entries. A linearizable history with little backtracking therefore needs almost no memory.
+//! A configuration is entered into the set when it has *failed*, not when it is reached (except
+//! with `Memory::RecentlyMet`). Along a path, configurations only gain linearized operations. So a
+//! path that starts at a configuration cannot reach this configuration again, and the
+//! configurations on the successful path need no entries. A linearizable history with little
+//! backtracking therefore needs almost no memory.
 //!
 //! The set stores whole keys. A forgotten key only makes the search repeat work. But if the set
 //! confused two keys, the search would reject correct histories.
@@ -299,7 +300,7 @@ const RECENT_WAYS: usize = 4;
 /// the whole subtree. So half of each bucket is managed by recency, and entries that drop out of
 /// this half compete for the other half by the work that they took. (Entering configurations when
 /// they fail helps both halves: children are entered before their parents, so the parents are more
-/// recent.)
+/// recent and took more work.)
 #[derive(Debug)]
 pub(crate) struct Costly<M> {
     /// The maximum number of buckets: a power of two.
@@ -381,7 +382,7 @@ impl<M: Mask> Costly<M> {
         Ok(())
     }
 
-    /// Puts entries into empty buckets. Entries that do not fit are forgotten.
+    /// Puts `entries` into the buckets, which must be empty. Forgets entries whose bucket is full.
     fn fill(&mut self, entries: impl IntoIterator<Item = CostlyEntry<M>>) {
         self.entries = 0;
         for entry in entries {

@@ -6,8 +6,9 @@ use super::problem::Problem;
 /// the current level.
 ///
 /// Invariant: `open` holds the operations that were called before the return at `level` and return
-/// there or later; the operation that returns next comes *last*. `available` counts, for each
-/// [`Optional`](super::problem::Optional), its members that were called before that return.
+/// at this level or later; the operation that returns next comes *last*. `available` counts, for
+/// each [`Optional`](super::problem::Optional), its members that were called before the return at
+/// `level`.
 ///
 /// # Complexity
 /// With k open operations, moving forward by one level takes O(k) for each call that lies between

@@ -4,23 +4,24 @@
 //! To *leave out* a call is to weaken what is known about it: either the call took effect within
 //! its own interval and with its recorded result, or it did not take effect. The core is a set of
 //! calls such that the history up to the failing return is rejected if all other calls are left
-//! out, and is no longer rejected if one more call is left out. A call that is open at the failing
-//! return is always left out.
+//! out, and is no longer rejected if any call of the core is left out, too. A call that is open at
+//! the failing return is always left out.
 //!
-//! The history that remains after the other shrinking steps is weaker than a history with calls
-//! left out: a forgotten operation may have had any result, at any time after its call. So the
-//! completed calls of the remaining history and the operation after which this history begins are
-//! rejected together, but the set of these calls may not be minimal yet. Trying to leave out each
-//! call once is enough, because leaving out more calls never turns an accepted history into a
-//! rejected one.
+//! The history that remains after the other shrinking steps is weaker than the original history
+//! with the removed and forgotten calls left out: a forgotten operation may have had any result, at
+//! any time after its call. So the completed calls of the remaining history and the operation after
+//! which this history begins are rejected together, but the set of these calls may not be minimal
+//! yet. Trying to leave out each call once is enough, because leaving out more calls never turns an
+//! accepted history into a rejected one.
 //!
 //! **Small histories.** Usually, only the few calls that remain are judged, and the other calls of
 //! the original history are ignored. If the few calls are linearizable, so is the history with all
 //! calls, because the other calls may have taken no effect. If the few calls are rejected, so is
 //! the history with all calls, by the arguments that make the other steps sound. There are two
-//! exceptions: a restricted operation is weaker than the original one; and a history may begin
-//! after an operation only if that operation took effect, and is possible at the beginning. In
-//! these cases a rejection is confirmed by judging all calls.
+//! exceptions. If an operation was restricted, the few calls contain the original operation, which
+//! is stronger, so the arguments do not apply. If the history begins after an operation, they apply
+//! only if this operation took effect and is possible at the beginning. In these cases, a rejection
+//! is confirmed by judging all calls.
 
 use super::oracle::Answer;
 use super::weaker::Beginning;

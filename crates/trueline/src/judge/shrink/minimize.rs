@@ -16,16 +16,15 @@ use super::oracle::Answer;
 use crate::history::{Fate, OpId};
 use crate::judge::search::hash;
 
-/// The first attempt to answer a query may take the maximum time of the query divided by this
-/// number.
+/// The first attempt to judge a weaker history may take the maximum time divided by this number.
 const FIRST_TRY: u32 = 16;
 
 /// If fewer units than this number lie between the two needed units that were found last, the
 /// search for the next needed unit starts near the last of them.
 const NEAR: usize = 16;
 
-/// The number of units in a block. If a query about many units cannot be decided in time, each
-/// block is tried by itself.
+/// The number of units in a block. If the history with many units cannot be judged in time, each
+/// block of units is tried by itself.
 const BLOCK: usize = 8;
 
 /// A weakening step that can be tried.
@@ -33,7 +32,7 @@ const BLOCK: usize = 8;
 pub(super) enum Reduction {
     /// Drops all operations on the subject with the given number.
     Subject(u64),
-    /// Drops the operation with the given number in the original history.
+    /// Drops the operation that has the given number in the original history.
     Operation(OpId),
 }
 
@@ -129,7 +128,7 @@ impl Shrinking<'_> {
         self.take(&none);
     }
 
-    /// Returns the time for the first attempt at a query.
+    /// Returns the time for the first attempt to judge a weaker history.
     pub(super) fn quick(&self) -> Duration {
         (self.patience / FIRST_TRY).max(Duration::from_millis(1))
     }
@@ -139,7 +138,7 @@ impl Shrinking<'_> {
     /// is known not to be rejected.
     ///
     /// `gap` is the number of unneeded candidates between the two needed candidates that were found
-    /// last. If `gap` is small, the next needed candidate is probably near, too.
+    /// last. If `gap` is small, the next needed candidate is probably near the end of the list.
     fn least(&mut self, question: &mut Question<'_, '_>, gap: usize) -> (usize, bool) {
         let mut time = self.quick();
         // The history with `high` candidates is rejected. For fewer than `low` candidates, the
@@ -211,7 +210,7 @@ impl Shrinking<'_> {
     /// Returns a few adjacent candidates with which the history is rejected, or `None` if no such
     /// candidates are found.
     ///
-    /// If the answer for many candidates is unknown, the answer for a few of them is usually known.
+    /// A history with a few candidates can usually be judged, even if a history with many of them cannot.
     fn find_few<'u>(&mut self, question: &Question<'_, 'u>) -> Option<Vec<&'u Unit>> {
         let quick = self.quick();
         let mut unknown = 0;

@@ -8,10 +8,10 @@
 //! A step from H to H' is sound if H' is linearizable whenever H is. Then a rejection of H' implies
 //! a rejection of H. Take any linearization L of H.
 //!
-//! 1. *Truncation*: keep the events up to the failing return; operations that are open there become optional, with
-//!    their recorded results. The shortest prefix of L that contains all operations that returned is a linearization
-//!    of the remaining history, because operations that were called after the cut come after it in L. The [`Evidence`]
-//!    states where the shortest failing prefix ends.
+//! 1. *Truncation*: keep the events up to the failing return; operations that are open at this return become optional,
+//!    with their recorded results. The shortest prefix of L that contains all operations that returned by then is a
+//!    linearization of the remaining history, because in L, operations that were called after the cut come after this
+//!    prefix. The [`Evidence`] states where the shortest failing prefix ends.
 //! 2. *Leave out an observer*, that is, an operation that leaves every state unchanged when it has
 //!    its recorded result ([`Spec::observes`]). L without the observer is a linearization of H'.
 //! 3. *Forget* the return and the result of any other operation. L is a linearization of H', too.
@@ -30,9 +30,9 @@
 //!    beginning and leads to the same state there. If this state is the initial one, X can be left
 //!    out, too.
 //!
-//! A forgotten operation stays in the core as a pending operation. A *picture* of the core may omit
-//! a forgotten operation. But judging the core without it would prove nothing, because leaving out
-//! a pending operation removes linearizations.
+//! A forgotten operation stays in the core as a pending operation. A picture of the core may omit a
+//! forgotten operation. But judging the core without it would prove nothing, because leaving out a
+//! pending operation removes linearizations.
 //!
 //! # How the steps are found
 //!
@@ -46,7 +46,7 @@
 //! were forgotten are still needed afterward. Most of the histories that are judged during the
 //! search are small, because doubling starts with the kept units alone.
 //!
-//! If [`check`] cannot decide within its share of the time whether a unit is needed, the unit
+//! If [`check`] cannot decide in the time for one judgment whether a unit is needed, the unit
 //! counts as needed, and is reported as undecided.
 //!
 //! # Complexity

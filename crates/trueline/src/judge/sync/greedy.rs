@@ -2,15 +2,16 @@
 //! of each execution are interchangeable.
 //!
 //! The executions are processed in the order of their returns. If an execution returns and has no partner yet, its
-//! partner is, among the open executions that fit, the one that returns first. Executions that never return are chosen
-//! only if no other execution fits; among these, executions without a known result come last.
+//! partner is, among the open executions that can synchronize with it, the one that returns first. Executions that
+//! never return are chosen only if there is no other choice, and those without a known result only as a last resort.
 //!
 //! *Why this is exact.* Take a matching that covers all executions that returned and agrees with the choices so far.
 //! Let x return next, let y be the partner that the algorithm chooses for x, and let z be the partner of x in the
 //! matching. Both y and z are open at x's return. If y has no partner in the matching, x may take y instead of z. If
 //! y's partner in the matching is a, then a overlaps z: a was called before y returned, and y does not return after z;
-//! and z was called before x returned, which is before a returns. And a fits z, because the partners of x are
-//! interchangeable ([`SyncSpec::is_interchangeable`]). So x with y and a with z cover the same executions. ∎
+//! and z was called before x returned, which is before a returns. And a can synchronize with z, because the partners of
+//! x are interchangeable ([`SyncSpec::is_interchangeable`]). So pairing x with y, and a with z, covers the same
+//! executions. ∎
 //!
 //! If an execution may have returned alone but may also have had a partner, this algorithm cannot decide, because the
 //! partner may need the execution. Such a history is refused.
@@ -106,12 +107,12 @@ impl Scan {
 /// results of one return are tried.
 pub(super) struct Nearby {
     scan: Scan,
-    /// The index in the part of the first event that has not been processed.
+    /// The index, within the part, of the first event that has not been processed.
     first: usize,
 }
 
 impl Nearby {
-    /// Runs the algorithm on the whole part, but stops before the call of the first execution that
+    /// Runs the algorithm on the whole part, but stops before the first call of an execution that
     /// returns at `place` or later. If the part is cut at `place` or later, the events of such an
     /// execution may differ.
     pub(super) fn new(task: &SyncTask<'_>, place: u32, meter: &mut Meter) -> Result<Self, LimitKind> {

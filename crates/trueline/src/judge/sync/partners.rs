@@ -79,8 +79,8 @@ fn of_numbered(spec: &dyn ByNumber, history: &History<u32, u32>, evidence: &Evid
     let mut matching = Matching::default();
     for group in groups(&evidence.prefix, &evidence.together) {
         if let [one, other] = group {
-            // In the prefix, the refused execution has no result yet. With its recorded result, the
-            // execution may not fit the partner that it has there.
+            // In the prefix, the refused execution has no result yet. With its recorded result, it
+            // may not be able to synchronize with the partner that it has in the prefix.
             if graph.are_joined(*one, *other) {
                 matching.join(*one, *other);
             }
@@ -151,7 +151,7 @@ impl Graph<'_, '_> {
         self.task.has_returned(op) && !is_alone(self.task, &self.state, op)
     }
 
-    /// Gives the execution a partner, or returns executions that have too few possible partners,
+    /// Finds a partner for `start`, or returns executions that have too few possible partners,
     /// together with these partners. Returns `None` if too many executions are involved, or if the
     /// graph has an odd cycle.
     fn augment(&self, matching: &mut Matching, start: OpId) -> Option<Result<(), TooFew>> {

@@ -6,7 +6,7 @@
 //! visited once.
 //!
 //! [`Discipline`] determines when synchronizations are tried. Trying them only at certain places
-//! leaves fewer alternatives to search, and rejects no history wrongly.
+//! leaves fewer alternatives to search, and does not change the verdict.
 //!
 //! # Complexity
 //! Exponential: the problem is NP-complete if the object has a state (section 7.2), or if three or
@@ -28,26 +28,26 @@ pub enum Discipline {
     /// A synchronization is tried just after the call of an execution that takes part in it, or
     /// directly after another synchronization (definition 17).
     ///
-    /// This is sound by lemma 18: a synchronization can be moved earlier until it meets the call of
-    /// an execution that takes part, or another synchronization.
+    /// This is sound by lemma 18: a synchronization can be moved earlier until it comes directly
+    /// after the call of an execution that takes part in it, or after another synchronization.
     AsSoonAsPossible,
     /// Synchronizations are tried just before the return of an execution that has not synchronized
     /// yet. If the object is stateless, only synchronizations that include that execution are
     /// tried.
     ///
-    /// This is sound: a synchronization can be moved later until it meets the return of an
-    /// execution that takes part, or another synchronization. So the last synchronization before a
-    /// return contains the returning execution. Without a state, the order of synchronizations does
-    /// not matter, so each synchronization can wait, independently of the others, for the first
-    /// return of one of its executions. A synchronization of executions that never return can be
-    /// left out, or moved to the end.
+    /// This is sound: a synchronization can be moved later until it comes directly before the
+    /// return of an execution that takes part in it, or before another synchronization. So the last
+    /// synchronization before a return contains the returning execution. Without a state, the order
+    /// of synchronizations does not matter, so each synchronization can wait, independently of the
+    /// others, for the first return of one of its executions. A synchronization of executions that
+    /// never return can be left out, or moved to the end.
     JustInTime,
 }
 
 /// A configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    /// The number of events that precede this place in the history.
+    /// The number of events that precede the configuration's place in the history.
     position: u32,
     phase: Phase,
     state: u32,
@@ -164,7 +164,7 @@ impl<'s, 'a> GroupSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Returns the execution that returns next, if it has not synchronized.
+    /// If the next event is the return of an execution that has not synchronized, returns this execution.
     fn next_return(&self, key: &Key) -> Option<OpId> {
         let event = self.places.event(key.position)?;
         let has_synchronized = key.synchronized.has(self.places.slot(event.op()));

@@ -18,7 +18,7 @@ const MOST: (usize, usize) = (8, 2_000);
 /// for operations that take effect one at a time. Returns an empty vector for an object without a
 /// state.
 ///
-/// Events at or after `until` are ignored: executions that return there may have had any result.
+/// Events at or after `until` are ignored, so executions that return at or after `until` may have had any result.
 pub fn states<S: SyncSpec>(
     spec: &S,
     history: &History<S::Op, S::Ret>,

@@ -1,6 +1,6 @@
 //! Two-step linearization: synchronizations as operations of a linearizable object.
 //!
-//! This construction is that of Lawrence & Lowe, section 4. An execution takes effect in two steps:
+//! This is the construction of Lawrence & Lowe, section 4. An execution takes effect in two steps:
 //! it arrives in the first step, and gets its result in the second. Executions that synchronize
 //! arrive one after the other, with no step in between. The first of their second steps performs
 //! the synchronization, and the others fetch their results at any later time. A history is
@@ -30,7 +30,7 @@ pub enum Step<Op> {
     First(u32, Op),
     /// The execution gets its result.
     Second(u32),
-    /// Both steps in one: the execution arrives last, and gets its result.
+    /// Both steps in one: the execution is the last to arrive, and gets its result at once.
     Only(u32, Op),
 }
 
@@ -76,7 +76,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
     /// # Errors
     /// Returns an error if `is_delayed` is set and the number of executions that synchronize is not
     /// always the same. The verdict may then depend on when an execution got its result, and
-    /// delayed steps do not contain that time.
+    /// delayed steps do not record that time.
     ///
     /// # Panics
     /// Never panics: the steps of a well-formed history are well formed.

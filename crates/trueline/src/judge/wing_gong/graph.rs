@@ -5,10 +5,10 @@
 //! of linearized operations.
 //!
 //! Departures from the paper: the set of linearized operations is represented by two things: the
-//! first return that is not linearized, and a mask over the operations that are open at that
-//! return. A configuration is remembered when it has failed. The paper remembers it already when it
-//! is reached, which prunes no more configurations (`judge/search/seen.rs`). Interned states
-//! replace Lowe's union-find over equality tests.
+//! first return whose operation is not linearized, and a mask over the operations that are open at
+//! that return. A configuration is remembered when it has failed. In the paper, a configuration is
+//! remembered as soon as it is reached, but this prunes no more configurations
+//! (`judge/search/seen.rs`). Interned states replace Lowe's union-find over equality tests.
 //!
 //! # Complexity
 //! At most one visit to each configuration: O(n · 2^k · s) for k open operations and s states at a time. Linear in the

@@ -6,13 +6,13 @@
 //! one.
 //!
 //! Departures from the paper: the doubly linked list of events is replaced by a window over the
-//! operations that are open at the first return that is not linearized. This window holds the same
-//! minimal operations in the same order. States are immutable and numbered, so a step is undone by
-//! popping the number of a state.
+//! operations that are open at the first return whose operation is not linearized. This window
+//! holds the same minimal operations in the same order. States are immutable and numbered, so a
+//! step is undone by popping the number of a state.
 //!
 //! # Complexity
 //! O(n!) configurations in the worst case, and O(n) memory. "Normally it gets lucky" (slide 13 of
-//! Lowe's talk); otherwise, the search may not end in practice.
+//! Lowe's talk); otherwise, the search may take too long to be practical.
 
 use crate::history::History;
 use crate::judge::search::depth_first::Memory;

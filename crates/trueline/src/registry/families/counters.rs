@@ -31,16 +31,16 @@ fn addend(record: &Record) -> Result<i64, String> {
         .ok_or_else(|| format!("`{}` subtracts {number}, which does not fit in 64 bits; subtract less", record.f))
 }
 
-/// Returns an error if the sum of the numbers might not fit into 64 bits. The counter of the
-/// specification would then wrap around, as atomic integers do, but the counter of a database would
-/// not.
+/// Returns an error if adding the numbers in `added`, in some order, might take the counter beyond
+/// 64 bits. The counter of the specification would then wrap around, as atomic integers do, but the
+/// counter of a database would not.
 fn fits(initial: i64, added: impl Iterator<Item = i64> + Clone) -> Result<(), String> {
     let sum = |sign: i64| added.clone().filter(|number| number.signum() == sign).map(i128::from).sum::<i128>();
     check_sums(initial, (sum(1), sum(-1)))
 }
 
-/// Returns an error if the counter might not fit into 64 bits, given the sum of all positive
-/// numbers that are added and the sum of all negative numbers.
+/// Returns an error if the counter might not fit into 64 bits. `more` is the sum of all positive
+/// numbers that are added, and `less` the sum of all negative ones.
 pub(in crate::registry) fn check_sums(initial: i64, (more, less): (i128, i128)) -> Result<(), String> {
     let from = i128::from(initial);
     if from + more <= i64::MAX.into() && from + less >= i64::MIN.into() {

@@ -4,8 +4,8 @@ use super::notation::{ArgumentNotation, IGNORED, NOTHING, ResultNotation, Return
 use crate::history::Value;
 use crate::spec::{LockRet, Mutex, MutexOp, RwLock, RwLockOp, Semaphore, SemaphoreOp};
 
-/// The result of an operation that blocks until it succeeds. The variant that does not block has
-/// the same name with the prefix `try-`.
+/// The result of an operation that blocks until it succeeds. The nonblocking variant of such an
+/// operation has the same name with the prefix `try-`.
 const WAITED: ResultNotation<()> = ResultNotation {
     read: |Return { name, record, result }| {
         if **result == Value::Bool(false) {
@@ -22,8 +22,8 @@ const WAITED: ResultNotation<()> = ResultNotation {
 /// The result of an operation that fails instead of waiting if it cannot succeed at once.
 const TAKEN: ResultNotation<bool> = WHETHER.meaning("true if it succeeded");
 
-/// For operations without an argument: the process that calls the operation, if it matters which
-/// process that is.
+/// For operations without an argument. Reads the process that calls the operation, or `None` if the
+/// process does not matter.
 const CALLER: ArgumentNotation<Option<u32>> = ArgumentNotation {
     text: NOTHING.text,
     read: |call| without_key(call.record).map(|_| call.process.map(|process| process.0)),

@@ -61,14 +61,14 @@ const KEY_OLD_NEW: ArgumentNotation<(Value, Option<Value>, Value)> = ArgumentNot
     write: |(key, expected, new)| (Some(key), pair(expected.unwrap_or(Value::Null), new)),
 };
 
-/// The value of a key, as the result of a call that contains only the key.
+/// The value of a key, as the result of a call whose argument is only the key.
 const AT_KEY: ResultNotation<Option<Value>> = ResultNotation {
     text: "the value, or null if absent",
     read: |returned| Ok(element_or_empty(without_pair(returned, true))),
     ..OR_EMPTY
 };
 
-/// The value of a key, as the result of a call that contains the key and a value.
+/// The value of a key, as the result of a call whose argument is the key and a value.
 const AT_KEY_OF_PAIR: ResultNotation<Option<Value>> =
     ResultNotation { read: |returned| Ok(element_or_empty(without_pair(returned, false))), ..OR_EMPTY };
 
@@ -96,7 +96,8 @@ operations! {
     "clear" [] NOTHING_AT_ANY_KEY() [MapOp::Clear] -> IGNORED() [MapRet::Done];
 }
 
-/// Reads a string. `role` is the name of the string in error messages.
+/// Reads a string. In error messages, `role` says what the string is, such as the argument or the
+/// result.
 fn text(record: &Record, role: &str, value: &Value) -> Result<Text, String> {
     match value {
         Value::Text(text) => Ok(Text::from(text.clone())),

@@ -287,7 +287,7 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
     Ok(family)
 }
 
-/// Reads the distance by which operations may be out of order.
+/// Reads the factor: the number of places by which operations may be out of order.
 fn factor(spec: &str, parameter: Option<&str>) -> Result<u32, String> {
     u32::try_from(amount(spec, "factor", 0, parameter)?)
         .map_err(|_| format!("the factor of `{spec}` is too large; write a smaller one, such as {spec}:3"))
@@ -305,7 +305,7 @@ fn factor_and_empty(spec: &str, parameter: Option<&str>) -> Result<(u32, bool), 
 
 /// Reads the number of parties that synchronize.
 fn parties(spec: &str, parameter: Option<&str>) -> Result<usize, String> {
-    // The maximum is greater than any possible number of threads.
+    // The maximum, 2^20 parties, is greater than any realistic number of threads.
     let parties = amount(spec, "number of parties", 1, parameter)?;
     usize::try_from(parties).ok().filter(|parties| *parties <= 1 << 20).ok_or_else(|| {
         format!("`{spec}` supports at most 1048576 parties, not {parties}; for example, write {spec}:3 for 3 parties")
@@ -321,7 +321,7 @@ fn initial_number(spec: &str, parameter: Option<&str>) -> Result<i64, String> {
     })
 }
 
-/// Reads a parameter that must be present and must be a number.
+/// Reads a required parameter, which must be a number that is at least `least`.
 fn amount(spec: &str, what: &str, least: u64, parameter: Option<&str>) -> Result<u64, String> {
     let Some(text) = parameter else {
         return Err(format!("`{spec}` needs its {what}; for example, write {spec}:3"));

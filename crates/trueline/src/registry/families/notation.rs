@@ -1,7 +1,7 @@
 //! The notation of operations in files.
 //!
-//! [`operations!`] has one row for each operation of a specification: its name and aliases, its argument and its result.
-//! Readers, reports, error messages and `trueline specs` use only these rows.
+//! For each specification, a call of [`operations!`] has one row per operation, with the name and aliases, the argument
+//! and the result. Readers, reports, error messages and `trueline specs` use only these rows.
 
 use crate::history::{ProcessId, Record, Value};
 use crate::registry::sequential::value_of;
@@ -17,8 +17,8 @@ pub(in crate::registry) trait Notation {
     /// The names of the operations, with the meaning of their arguments and results.
     const OPERATIONS: &'static [OperationInfo];
 
-    /// Reads an operation. `process` is the process that calls it, if that matters; `name` is its name in
-    /// [`OPERATIONS`](Self::OPERATIONS).
+    /// Reads an operation. `name` is the name of the operation in [`OPERATIONS`](Self::OPERATIONS).
+    /// `process` is the process that calls it, or `None` if the process does not matter.
     fn read_op(name: &str, process: Option<ProcessId>, record: &Record) -> Result<Self::Op, String>;
 
     /// Reads the result of `op`; the operation itself was read from `record`.
@@ -84,7 +84,7 @@ impl<T> ResultNotation<T> {
     }
 }
 
-/// Implements [`Notation`] by one row for each operation.
+/// Implements [`Notation`] from a list with one row for each operation.
 ///
 /// The first line names the type that implements [`Notation`], the type of its operations, and the
 /// type of its results. A row has the form
@@ -195,7 +195,7 @@ pub(super) const ANY: ArgumentNotation<Value> = ArgumentNotation {
 /// empty.
 pub(super) const ELEMENT: ArgumentNotation<Value> = ArgumentNotation { text: "the element", read: element, ..ANY };
 
-/// A key, which may be in the field `key`.
+/// A key: the field `key` of the call or, if there is no such field, the argument.
 pub(super) const KEY: ArgumentNotation<Value> = ArgumentNotation {
     text: "the key, unless the field `key` has it",
     read: |call| key_and_rest(call.record, true).map(|(key, _)| key),
@@ -212,10 +212,10 @@ pub(super) const DONE: &str = "ok";
 pub(super) const IGNORED: ResultNotation<()> =
     ResultNotation { text: "ignored", read: |_| Ok(()), show: |()| DONE.to_owned() };
 
-/// The result of an operation that always succeeds in this specification, but may fail in others
-/// (an enqueue if the queue is full, a lock if it is held). Every result except `false` is
-/// accepted. `false` is accepted only if the argument is `false`, because logs may repeat the
-/// argument as the result.
+/// The result of an operation that always succeeds in this specification, but may fail in others.
+/// For example, an enqueue may fail if the queue is full. Every result except `false` is accepted.
+/// `false` is accepted only if the argument is `false`, because logs may repeat the argument as the
+/// result.
 pub(super) const SUCCESS: ResultNotation<()> = ResultNotation { read: done, ..IGNORED };
 
 /// A value, which may be null.
@@ -292,8 +292,8 @@ fn done(returned: &Return<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the error for a result that the operation cannot return. `what` describes what it must
-/// return.
+/// Returns the error for a result that the operation cannot return. `what` describes the results
+/// that it can return.
 pub(super) fn must_return(returned: &Return<'_>, what: &str) -> String {
     format!(
         "{} returned {}, but must return {what}; log such a value as the `result` of the return",
@@ -336,8 +336,9 @@ pub(super) fn old_and_new(record: &Record, value: &Value) -> Result<(Value, Valu
 
 /// Returns the key and the rest of the argument.
 ///
-/// If the call has no field `key`, the argument is `[key rest]`. If the operation needs only a key, the argument is the
-/// key itself, or `[key null]` as in Jepsen's independent tests.
+/// If the call has a field `key`, the whole argument is the rest. Otherwise, the argument is `[key rest]`. If the
+/// operation needs only a key, the argument may also be the key itself; the rest is then null, as in `[key null]`,
+/// which Jepsen's independent tests write.
 pub(super) fn key_and_rest(record: &Record, only_key: bool) -> Result<(Value, Value), String> {
     if let Some(key) = &record.key {
         return Ok((key.clone(), record.value.clone()));
@@ -372,7 +373,7 @@ pub(super) fn tuple(value: &Value) -> Option<(&Value, &Value)> {
 }
 
 /// Returns the result of an operation with a key. If the call and the result are both pairs that
-/// begin with the key, only the value of the result's pair is returned, otherwise the whole result.
+/// begin with the key, returns the second part of the result. Otherwise, returns the whole result.
 pub(super) fn without_pair<'r>(returned: &Return<'r>, only_key: bool) -> &'r Value {
     match (key_in_pair(returned.record, only_key), tuple(returned.result)) {
         (Some((key, _)), Some((first, value))) if first == key => value,

@@ -34,8 +34,8 @@ operations! {
         -> SWAPPED(swapped) [CasRegisterRet::Swapped(swapped)];
 }
 
-/// A read or a write, and the value in its entry of the list: the value that the read returned, or
-/// that the write wrote.
+/// A read or a write, with the value in its list entry. In the list that a transaction returned,
+/// this is the value that was read or written.
 type Access = (MicroOp<Value, Value>, Value);
 
 /// Reads `[[f key value]..]`.
@@ -106,8 +106,8 @@ const VALUES_READ: ResultNotation<MultiRegisterRet<Value>> = ResultNotation {
     show: |ret| if ret.0.is_empty() { DONE.to_owned() } else { Value::List(ret.0).to_string() },
 };
 
-/// Returns the argument of a transaction, in which the values that the transaction read replace the
-/// nulls.
+/// Returns the argument of a transaction, with each null replaced by the value that the transaction
+/// read.
 fn filled_in(record: &Record, ret: &MultiRegisterRet<Value>) -> Value {
     let mut read = ret.0.iter();
     let Value::List(accesses) = &record.value else { return Value::Null };

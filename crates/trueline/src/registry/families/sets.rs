@@ -25,8 +25,8 @@ operations! {
         NOTHING() [BagOp::RemoveAny] -> OR_EMPTY(value) [ContainerRet::Value(value)];
 }
 
-/// A count. A count that does not fit in 32 bits is read as the largest count that fits. This does
-/// not change the verdict, because no history is long enough for either count.
+/// A count. A count that does not fit in 32 bits is read as the largest 32-bit number. This does
+/// not change the verdict, because no history is long enough to reach either of these counts.
 const COUNT: ResultNotation<u32> = ResultNotation {
     text: "the number of times that the element occurs",
     read: |returned| Ok(u32::try_from(size(returned)?).unwrap_or(u32::MAX)),

@@ -175,7 +175,7 @@ operations! {
     "sync-c" ["c"] ME(me) [AbcOp::C(me)] -> OTHERS "[a b]" (a, b) [(a, b)];
 }
 
-/// The identity of a caller that passes no number.
+/// The identity of the caller, for a barrier that does not combine numbers.
 const ME_ALONE: ArgumentNotation<(u32, u64)> =
     ArgumentNotation { text: ME_TEXT, read: |call| Ok((me(call)?, 0)), write: |(me, _)| (None, int(me)) };
 

@@ -6,9 +6,9 @@
 //! *Synchronisation: Specification and Testing*; section 10 of that paper asks for a criterion of
 //! this kind. An operation that [synchronizes](super::sync) takes part in one synchronization.
 //! Here, an operation takes part in one or more *steps*: it begins in the first, and gets its
-//! result in the last. Given executions that are all open, an [`IntervalSpec`] returns whether they
-//! may take a step in the current state, which of them end with that step, the results of those
-//! that end, and the next state.
+//! result in the last. Given several open executions (calls of operations), an [`IntervalSpec`]
+//! returns whether they may take a step in the current state, which executions end with that step
+//! and with which results, and the next state.
 //!
 //! | specification | steps |
 //! |---|---|
@@ -132,7 +132,7 @@ pub trait IntervalSpec: Sync {
     }
 
     /// Returns whether these executions, in the order of their places, can be the first members of
-    /// a larger group that takes a step in this state. The default is `true`, so that all sets of
+    /// a larger group that takes a step in this state. By default, returns `true`, so all sets of
     /// open executions are tried; returning `false` saves time.
     fn extends(&self, state: &Self::State, parts: &[Part<'_, Self::Op>]) -> bool {
         let _ = (state, parts);

@@ -17,9 +17,10 @@ pub enum SignalOp {
 /// A signal between a child and its parent, from which barriers are built (Lawrence & Lowe, section 10 and figure 16).
 ///
 /// The child's call meets two calls of the parent: with the first, the parent learns of the child;
-/// with the second, it releases the child. The parent makes these two calls alternately. No other
-/// calls are part of a step: if the parent lowers a signal that it has not seen, or waits for a
-/// second signal before it has lowered the first, the history is rejected if that call returns.
+/// with the second, it releases the child. The parent makes these two calls alternately. Other
+/// calls of the parent never take part in a step: the parent must not lower a signal that it has
+/// not seen, or wait for a second signal before it has lowered the first. A history in which such a
+/// call returns is rejected.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signal;
 

@@ -53,7 +53,7 @@ struct Node<T> {
     /// The node before this one. `None` stands for an imaginary node of depth 0 whose parent and
     /// jump target are the node itself.
     parent: Link<T>,
-    /// A proper ancestor of this node, which `parent` therefore keeps alive.
+    /// A proper ancestor of this node, so `parent` keeps the target of the jump alive.
     jump: Link<T>,
 }
 
@@ -94,8 +94,8 @@ impl<T> Node<T> {
 impl<T> Drop for Node<T> {
     /// Drops linked nodes in a loop, because the default recursion would overflow the stack.
     fn drop(&mut self) {
-        // Each jump is dropped before the parent, which keeps the target of the jump alive. So a jump is never the last
-        // reference to a node, and nodes are freed only by the loop, one after another.
+        // Each jump is dropped before the parent, and the parent keeps the target of the jump alive. So a jump is never
+        // the last reference to a node, and nodes are freed only by the loop, one after another.
         self.jump = None;
         let mut next = self.parent.take();
         while let Some(link) = next {
@@ -170,7 +170,8 @@ impl<T> Chain<T> {
         start.nodes().take(ELEMENTS).zip(own).all(|(wanted, own)| wanted.value == own.value)
     }
 
-    /// Returns the approximate maximum number of bytes that the last update allocated: one node.
+    /// Returns the approximate number of bytes that an update allocates at most: the size of one
+    /// node.
     ///
     /// The memory that the element itself holds on the heap is unknown here, and is not counted.
     pub fn heap_size(&self) -> usize {

@@ -83,8 +83,8 @@ impl<T> DoubleEnded<T> {
         self.front.iter().chain(back)
     }
 
-    /// Returns the approximate maximum number of bytes that the last update allocated: one node;
-    /// see [`Chain::heap_size`].
+    /// Returns the approximate number of bytes that an update allocates at most: the size of one
+    /// node; see [`Chain::heap_size`].
     pub fn heap_size(&self) -> usize {
         self.front.heap_size().max(self.back.heap_size())
     }

@@ -1,8 +1,8 @@
 //! States that share their common parts.
 //!
 //! A checker keeps many states of one object, each a step away from another. The types here are immutable: an update
-//! returns a new value that shares almost everything with the old one, so that the cost of a step does not grow with
-//! the size of the state.
+//! returns a new value that shares almost everything with the old one, so the cost of a step does not grow with the
+//! size of the state.
 //!
 //! - [`Chain`]: a list that grows and shrinks at its newest end, and also shrinks at its oldest end
 //!   (stacks, queues, logs).
@@ -16,8 +16,8 @@
 //! only up to the first part that they share. Equal contents have equal hashes, no matter which
 //! updates created them.
 //!
-//! The hash is a fixed function ([`FoldHasher`]). It is the same in each run, so that nothing that depends on it, such
-//! as the iteration order of a [`Trie`], differs between runs.
+//! The hash function is fixed ([`FoldHasher`]): hashes are the same in each run. So everything that depends on them,
+//! such as the iteration order of a [`Trie`], is the same in each run, too.
 
 mod chain;
 mod double_ended;
@@ -45,8 +45,8 @@ const ARC_HEADER: usize = 2 * size_of::<usize>();
 ///
 /// Each word is combined with the state by exclusive or, the result is multiplied by an odd constant, and the two
 /// halves of the 128-bit product are folded together: the high half depends on bits that do not affect the low half,
-/// and the other way around. There is no random seed, so that equal values have equal hashes in every run. Therefore,
-/// an adversary who chooses the values can choose collisions, but here these cost only time and never cause a wrong
+/// and the other way around. There is no random seed, so equal values have equal hashes in every run. Therefore, an
+/// adversary who chooses the values can choose collisions, but here these cost only time and never cause a wrong
 /// answer.
 ///
 /// ```
@@ -141,8 +141,8 @@ pub fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
     hasher.finish()
 }
 
-/// Returns the descriptions of elements in an order that does not depend on hashes: shorter ones first, so that numbers
-/// ascend.
+/// Returns the descriptions of elements in an order that does not depend on hashes: shorter descriptions first, so
+/// numbers are in ascending order.
 pub(super) fn in_reading_order<T: Debug>(elements: impl Iterator<Item = T>) -> Vec<String> {
     let mut descriptions: Vec<String> = elements.map(|element| format!("{element:?}")).collect();
     descriptions.sort_by(|left, right| left.len().cmp(&right.len()).then_with(|| left.cmp(right)));
@@ -206,7 +206,8 @@ mod tests {
 
     #[test]
     fn small_integers_are_spread_over_the_high_bits() {
-        // A trie branches by the highest bits first: each of 16 parts should get about 1/16.
+        // A trie branches by the highest bits first, so each value of the highest 4 bits should
+        // occur about equally often.
         let mut counts = [0_usize; 16];
         for value in 0..16_000_u64 {
             counts[(hash_of(&value) >> 60) as usize] += 1;

@@ -16,8 +16,8 @@ pub(super) const BASE_INVERSE: u64 = inverse(BASE);
 /// `BASE_SQUARED[i]` is the base to the power of 2^i.
 const BASE_SQUARED: [u64; usize::BITS as usize] = repeated_squares(BASE);
 
-/// Returns the hash of an element as a number from 1 to the prime - 1: if it were 0, repeating the element would not
-/// change the hash.
+/// Returns the hash of an element as a number from 1 to `PRIME - 1`. If the number were 0, adding the element at the
+/// start of a sequence would not change the hash of the sequence.
 pub(super) fn element_hash<T: Hash>(value: &T) -> u64 {
     hash_of(value) % (PRIME - 1) + 1
 }

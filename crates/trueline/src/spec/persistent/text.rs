@@ -78,8 +78,8 @@ impl Text {
     ///
     /// # Complexity
     ///
-    /// O(p + log n), where p is the number of pieces of `end`, and n its length. A text that was created from a string
-    /// is one piece.
+    /// O(p + log n), where p is the number of pieces of `end`, and n the length of `end`. A text that was created from
+    /// a string is one piece.
     #[must_use = "the text itself does not change"]
     pub fn append(&self, end: &Self) -> Self {
         if self.is_empty() {

@@ -57,8 +57,8 @@ struct Node<K, V> {
 type Link<K, V> = Option<Arc<Node<K, V>>>;
 
 impl<K: Ord, V> Node<K, V> {
-    /// Compares by priority, and by key if priorities are equal: this order is total, so that each
-    /// map has only one possible shape.
+    /// Returns whether this node ranks above `other`: by priority, and by key if the priorities are
+    /// equal. This order is total, so each map has only one possible shape.
     fn outranks(&self, other: &Self) -> bool {
         (self.priority, &self.key) > (other.priority, &other.key)
     }
@@ -79,7 +79,7 @@ impl Builder {
         self.link(Node { priority: node.priority, key: node.key.clone(), value: node.value.clone(), left, right })
     }
 
-    /// Returns the tree with an additional entry. The tree must not contain its key yet.
+    /// Returns the tree with an additional entry. The tree must not contain the key of `entry` yet.
     fn with_new<K: Clone + Ord, V: Clone>(&mut self, tree: &Link<K, V>, mut entry: Node<K, V>) -> Link<K, V> {
         match tree {
             Some(node) if !entry.outranks(node) => {

@@ -25,8 +25,8 @@ const LEAF_CAPACITY: usize = 24;
 /// quarter less time and memory than with 4: the tree is deeper, but less is copied on each level.
 const BRANCH_BITS: u32 = 3;
 const BRANCH_CHILDREN: usize = 1 << BRANCH_BITS;
-/// The number of levels of the tree that may have branches. The deepest leaves are on the level
-/// with this number.
+/// The number of levels of the tree that may have branches. Levels are numbered from 0, so the
+/// deepest leaves are on level `LEVELS`.
 const LEVELS: u32 = u64::BITS / BRANCH_BITS;
 
 /// A persistent hash map; with values `()`, a set.
@@ -162,7 +162,8 @@ impl Builder {
         self.branch(Branch { len: entries.len(), children })
     }
 
-    /// Returns the subtree with an additional entry. The subtree must not contain its key yet.
+    /// Returns the subtree with an additional entry. The subtree must not contain the key of
+    /// `entry` yet.
     fn with_new<K: Clone + Hash, V: Clone>(
         &mut self,
         node: &Node<K, V>,
@@ -240,8 +241,8 @@ impl Builder {
     }
 }
 
-/// Returns the position of a key in a leaf. It is found by equality, not by hash, because comparing a few keys costs
-/// less than hashing them.
+/// Returns the position of a key in a leaf. The key is found by equality, not by hash, because comparing a few keys
+/// costs less than hashing them.
 fn place<K: Eq, V>(entries: &[Entry<K, V>], key: &K) -> Option<usize> {
     entries.iter().position(|entry| entry.key == *key)
 }
@@ -456,7 +457,7 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// A key with only a few different hashes: `Clash<1>` has one, so that every leaf overflows.
+    /// A key with only a few different hashes: `Clash<1>` has one, so every leaf overflows.
     #[derive(Clone, PartialEq, Eq, Debug)]
     struct Clash<const HASHES: u64>(u64);
 
@@ -536,8 +537,8 @@ mod tests {
         assert_sound(trie);
     }
 
-    /// Makes random updates on the latest and on older versions; `grow` in ten updates insert. All
-    /// versions that are kept are checked at regular intervals.
+    /// Makes random updates on the latest and on older versions; on average, `grow` in ten updates
+    /// are insertions. All versions that are kept are checked at regular intervals.
     fn agrees_with_a_map<K: Key>(seed: u64, rounds: usize, keys: u64, grow: usize) {
         let mut random = Random::new(seed);
         let mut versions: Vec<(Trie<K, u64>, HashMap<u64, u64>)> = vec![(Trie::new(), HashMap::new())];

@@ -9,8 +9,7 @@ use super::super::queue::{QueueOp, QueueRet};
 use super::super::{Outcomes, Spec, Steps, outcome};
 use super::add;
 
-/// A queue in which the i-th value to be enqueued is dequeued as the j-th value, where j is from i
-/// - k to i + k.
+/// A queue in which the i-th value to be enqueued is dequeued as the j-th value, where i and j differ by at most `k`.
 ///
 /// Operations and results are those of a [`Queue`](super::super::Queue), and for `k = 0` it is a `Queue`. Only dequeues
 /// that return a value are numbered. `Peek` returns any value that a dequeue may return. This specification allows
@@ -55,7 +54,7 @@ pub struct DisplacementState<V: Hash + Eq> {
     near: Vec<(V, i64)>,
     /// The values that cannot be dequeued next, because they are due after more than `k` dequeues.
     far: Chain<V>,
-    /// The number of dequeues until the next value to be enqueued will be due.
+    /// The number of dequeues until the value that is enqueued next will be due.
     due: i64,
 }
 

@@ -99,15 +99,15 @@ impl<C> Relaxed<C> {
         if self.lateness && is_other { passed_over + 1 } else { 0 }
     }
 
-    /// Returns whether there are at most `k` values. If so, one more value can be added, and every
-    /// value can still be taken next.
+    /// Returns whether there are at most `k` values. If so, a value that is added can also be taken
+    /// next.
     fn is_few(&self, values: usize) -> bool {
         values <= self.k as usize
     }
 
     /// Returns the outcomes of an operation that removes or reads a value. The values in `far`
-    /// cannot be taken yet. `first_of_far` returns the value that leaves `far` next, and the rest
-    /// of `far`.
+    /// cannot be taken yet. `first_of_far` returns the next value that moves from `far` to `near`,
+    /// and the rest of `far`.
     fn take<V: Clone + Hash + Eq>(
         &self,
         state: &RelaxedState<V>,

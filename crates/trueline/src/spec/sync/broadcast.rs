@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 use super::{ChannelOp, ChannelRet, SyncSpec, Synchronized};
 
-/// An atomic broadcast: a sender sends a value to n receivers at once, and none of them continues before all have
-/// arrived.
+/// An atomic broadcast: a sender sends a value to n receivers at once, and neither the sender nor any receiver
+/// continues before all of them have arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Broadcast<V> {
     receivers: usize,

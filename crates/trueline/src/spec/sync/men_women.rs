@@ -42,8 +42,8 @@ impl SyncSpec for MenWomen {
     }
 
     /// The result of an execution is the name of its partner, and the result of the partner must be
-    /// the name of the execution. So all its possible partners have the same name, and the same
-    /// result if they have one.
+    /// the name of the execution. So all possible partners of an execution have the same name, and
+    /// those with a result have the same result.
     fn is_interchangeable(&self, _: &MenWomenOp, _: Option<&u64>) -> bool {
         true
     }

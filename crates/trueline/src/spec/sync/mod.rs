@@ -2,8 +2,9 @@
 //! synchronize, and what each of them returns.
 //!
 //! This follows Lawrence & Lowe, *Synchronisation: Specification and Testing*, section 2. A [`SyncSpec`] combines the
-//! paper's synchronization specification object and its abstraction function: given executions that are all open, it
-//! returns whether they may synchronize in the current state, the result of each, and the next state.
+//! paper's synchronization specification object and its abstraction function: given several open executions (calls of
+//! operations), it returns whether they may synchronize in the current state, the result of each execution, and the
+//! next state.
 //!
 //! | specification | synchronizing operations |
 //! |---|---|
@@ -20,7 +21,7 @@
 //! | `TimeoutChannel` | a send and a receive, or one alone that times out |
 //! | `TimeoutExchanger` | two operations, or one alone that times out |
 //! | `CloseableChannel` | a send and a receive while the channel is open, and each operation alone when it is closed |
-//! | `TerminatingQueue` | each operation alone, or the dequeues of all n workers if all wait for an element |
+//! | `TerminatingQueue` | each operation alone, or the dequeues of all n workers if all are waiting for an element |
 //! | `TerminatingQueues` | as for `TerminatingQueue`, with a queue for each worker |
 //! | `Broadcast` | a send and n receives |
 //!
@@ -122,7 +123,7 @@ pub trait SyncSpec: Sync {
     /// The result of an operation.
     type Ret: Clone + Eq + Hash + Debug + Send + Sync;
     /// The state that is kept from one synchronization to the next. A type of size 0, such as `()`,
-    /// means that the object has no state, so that the checkers can ignore the order of
+    /// means that the object has no state, so the checkers can ignore the order of
     /// synchronizations.
     type State: Clone + Eq + Hash + Debug + Send + Sync;
 
@@ -155,9 +156,9 @@ pub trait SyncSpec: Sync {
     /// Returns whether the partners of this execution are *interchangeable*, for an object without
     /// state whose executions synchronize in pairs. Two executions *fit* if they can synchronize
     /// with their results; an execution without a result fits if it could synchronize and return
-    /// some result. The partners are interchangeable if, whenever this execution fits y and z,
-    /// every execution that fits y also fits z, unless y has no result and z has one. A greedy
-    /// algorithm is exact if all executions have interchangeable partners.
+    /// some result. The partners are interchangeable if, for any two executions y and z that fit
+    /// this execution, every execution that fits y also fits z, unless y has no result and z has
+    /// one. A greedy algorithm is exact if all executions have interchangeable partners.
     fn is_interchangeable(&self, op: &Self::Op, result: Option<&Self::Ret>) -> bool {
         let _ = (op, result);
         false

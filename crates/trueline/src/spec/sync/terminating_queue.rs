@@ -1,4 +1,4 @@
-//! Queues that terminate when all workers wait.
+//! Queues that terminate when all workers are waiting.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -21,12 +21,12 @@ pub enum TerminatingQueueOp<V> {
 pub enum TerminatingQueueRet<V> {
     /// The value was added.
     Done,
-    /// The value that was taken; `None` if all workers waited.
+    /// The value that was taken; `None` if all workers were waiting.
     Value(Option<V>),
 }
 
-/// A queue whose dequeues wait for an element. When all workers wait, all their dequeues return
-/// without an element.
+/// A queue whose dequeues wait for an element. When all workers are waiting, all their dequeues
+/// return without an element.
 #[derive(Clone, Copy, Debug)]
 pub struct TerminatingQueue<V> {
     workers: usize,

@@ -1,4 +1,4 @@
-//! Queues of several workers, which terminate when all workers wait.
+//! Queues of several workers that terminate when all workers are waiting.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -18,7 +18,7 @@ pub enum TerminatingQueuesOp<V> {
 }
 
 /// A queue for each worker. A worker whose own queue is empty takes a value from any other queue, which is chosen
-/// nondeterministically. If all workers wait, they all return without a value.
+/// nondeterministically. When all workers are waiting, all their dequeues return without a value.
 #[derive(Clone, Copy, Debug)]
 pub struct TerminatingQueues<V> {
     workers: usize,

@@ -1,4 +1,5 @@
-//! Simplifies arguments: tries to replace each argument by one that its generator produces earlier.
+//! Simplifies arguments: tries to replace each argument by an argument that comes earlier in its
+//! generator.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +14,8 @@ const FEW: u32 = 3;
 /// arguments it produces.
 const DRAWS: u64 = 8;
 /// To find the parts of an argument that are unique numbers, an argument is drawn twice from the
-/// same seed. The unique numbers of the second draw are this much higher. The parts in which the
-/// two arguments differ are unique numbers.
+/// same seed. The unique numbers of the second draw are this much higher than those of the first
+/// draw. So the parts in which the two arguments differ are unique numbers.
 const FAR: u64 = 1 << 20;
 
 /// Returns `argument` with its parts replaced by the parts of `simple`. A part in which `simple`
@@ -32,9 +33,8 @@ fn with_parts_of(simple: &Value, later: &Value, argument: &Value) -> Value {
     }
 }
 
-/// Returns the arguments that the generator produces before the argument of this call, in the order
-/// in which it produces them. Returns no arguments if the generator does not always produce the
-/// same argument first.
+/// Returns the arguments that come before the argument of this call in its generator, in the order
+/// of the generator. Returns no arguments if the generator has no fixed first argument.
 pub(super) fn simpler(workload: &Workload, Call { operation, argument }: &Call) -> Vec<Value> {
     let draw = |few: u32, seed: u64| {
         let [simple, later] = [0, FAR].map(|unique| workload.draw(*operation, seed, few, unique));
@@ -59,9 +59,8 @@ pub(super) fn simpler(workload: &Workload, Call { operation, argument }: &Call) 
     found
 }
 
-/// Returns the program with the argument of each call replaced by the first argument that its
-/// generator produces. If the first argument is not always the same, the argument of the call is
-/// kept.
+/// Returns the program with the argument of each call replaced by the first argument of its
+/// generator. If the generator has no fixed first argument, the argument of the call is kept.
 pub(super) fn simplest(workload: &Workload, program: &Listing) -> Listing {
     let mut program = program.clone();
     for call in program.all_mut() {
@@ -72,7 +71,8 @@ pub(super) fn simplest(workload: &Workload, program: &Listing) -> Listing {
     program
 }
 
-/// Returns the program with its unique numbers replaced by 1, 2, 3 and so on, in the same order.
+/// Returns the program with its unique numbers, from the smallest to the largest, replaced by 1, 2,
+/// 3 and so on.
 pub(super) fn renumbered(workload: &Workload, program: &Listing) -> Listing {
     let mut numbers = BTreeSet::new();
     let each = |call: &Call, look: &mut dyn FnMut(i64) -> i64| {

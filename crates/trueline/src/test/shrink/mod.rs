@@ -12,15 +12,16 @@
 //!
 //! Not every call may be left out. If threads choose their calls, or a test gives a program
 //! explicitly, calls may rely on earlier calls: if nothing was pushed, for example, a `pop` may get
-//! stuck or panic, and this is not a fault. So such programs shrink only if the failure is a
+//! stuck or panic although the object is correct. So such programs shrink only if the failure is a
 //! violation of a specification, and they keep their arguments. A model defines the result of every
-//! call in every state. Another specification may forbid some calls in some states: for example, it
-//! rejects an `unlock` if the lock is not held, but this is no fault of the lock. So, without a
-//! model, only the last calls of threads are left out of such programs. In two cases, any calls may
-//! be left out even without a model. The first is that all operations wait: an operation that is
-//! not possible yet then waits instead of returning. The second is that no operation waits, and the
-//! test gives the program explicitly. Threads keep their roles, if they have any. Threads with
-//! handles also keep their numbers, because a handle may depend on the number.
+//! call in every state. A specification that is not a model may forbid some calls in some states:
+//! for example, it may reject an `unlock` of a lock that is not held, although the lock is correct.
+//! So, without a model, only the last calls of threads are left out of such programs. In two cases,
+//! any calls may be left out even without a model: if all operations may block, because an
+//! operation that is not possible yet waits instead of returning; and if no operation may block,
+//! and the test gives the program explicitly. In generated programs, threads keep their roles, if
+//! they have any. In other programs, threads with handles keep their numbers, because a handle may
+//! depend on the number.
 //!
 //! # Complexity
 //! With `n` calls, there are `O(n²)` candidates in the worst case, and `O(log n)` if a single call
@@ -45,7 +46,7 @@ use crate::history::{History, Value};
 pub(super) enum Answer {
     /// The candidate failed in the same way as the first program.
     Fails,
-    /// No execution that was explored failed in the same way as the first program.
+    /// The candidate was explored, and did not fail in the same way as the first program.
     #[cfg_attr(
         not(feature = "systematic"),
         allow(dead_code, reason = "only explorations try all executions of a candidate")
@@ -72,11 +73,11 @@ pub(super) struct Freedom<'p> {
     around: bool,
     /// Whether the numbers of threads may change.
     renumbers: bool,
-    /// Whether the number of a thread determines its role. Each thread may then call only
+    /// Whether the number of a thread determines its role. If so, each thread may call only
     /// operations of its role.
     keeps_roles: bool,
-    /// Whether arguments may change: first for the calls by threads, then for the calls before and
-    /// after the threads.
+    /// Whether arguments may change: the first value is for the calls of the threads, the second
+    /// value for the calls before and after the threads.
     arguments: (bool, bool),
     /// Whether there must be as many removals as insertions.
     balance: bool,
@@ -145,7 +146,7 @@ impl<'p> Freedom<'p> {
 }
 
 /// Returns whether the failure violates a specification that covers every program. If so, a smaller
-/// program that fails in the same way shows a fault, too.
+/// program that fails in the same way proves that the object is faulty, too.
 fn is_compared(plan: &Plan, kind: &FailureKind) -> bool {
     match kind {
         FailureKind::NotLinearizable | FailureKind::NotSerial | FailureKind::NotQuasi { .. } => true,
@@ -452,11 +453,12 @@ impl<'f> First<'f> {
     }
 }
 
-/// The smallest number of last calls before a failure that [`hints`] proposes as a program.
+/// [`hints`] proposes the last calls before a failure as programs: this number of calls, twice this
+/// number, and so on.
 const FEWEST_LAST: usize = 4;
 
-/// Returns parts of a failing program, the smallest first: the calls that the verdict rests on, the calls that did
-/// not return, the last calls, and all calls that were actually made. Most faults need only the last calls.
+/// Returns parts of a failing program, the smallest first: the calls that the verdict rests on, the calls that did not
+/// return, the last calls, and all calls that were actually made. Most failures need only the last calls.
 fn hints(program: &Listing, seen: &History<Call, Value>, around: bool, places: &Places) -> Vec<Listing> {
     let numbers = numbers_of(program, seen);
     let only = |keeps: &dyn Fn(usize) -> bool| {
@@ -555,14 +557,15 @@ mod tests {
         program.to_text(&plan.workload.kinds)
     }
 
-    /// Shrinking leaves exactly the calls that are needed, and asks few questions.
+    /// Shrinking leaves exactly the calls that are needed for the failure, and tries few
+    /// candidates.
     #[test]
     fn what_is_needed_is_left() {
         let plan = plan(&[7, 8]);
         for seed in 0..50 {
             let token = token(seed);
             let program = plan.written(&token).expect("no thread chooses its calls");
-            // Two threads with this many pops each are needed.
+            // A candidate fails if at least two of its threads have this many pops each.
             let needed = 1 + seed as usize % 3;
             let mut asked = 0;
             let mut ask = |candidate: &Listing| {
@@ -600,7 +603,7 @@ mod tests {
             pushes * 2 == program.calls() && program.threads.len() > 1
         };
         assert_eq!(reduce("push 5, pop | push 6 | pop | push 7, pop", &is_even), "push 0 | pop");
-        // Two different values are needed, in any threads.
+        // A program fails if it has calls with two different values, in any threads.
         let differ = |program: &Listing| {
             let values: HashSet<&Value> =
                 program.all().map(|call| &call.argument).filter(|value| !value.is_null()).collect();
@@ -609,7 +612,8 @@ mod tests {
         assert_eq!(reduce("push 3 (push 8 | pop, push 5) pop", &differ), "push 0 (push 1)");
     }
 
-    /// A program from which no call can be left out may be larger than another one that fails.
+    /// Even if no call can be left out of a failing program, another part of the first program may
+    /// be smaller and fail, too.
     #[test]
     fn smaller_parts_are_tried_if_there_are_few() {
         let plan = plan(&[]);
@@ -655,8 +659,8 @@ mod tests {
         assert_eq!(text(&plan, &reduced), "push 1 () pop", "the calls before and after the threads stay");
     }
 
-    /// If a specification does not allow every call in every state, the calls before a call are not
-    /// left out.
+    /// If a specification forbids some calls in some states, a remaining call keeps all calls
+    /// before it on its thread.
     #[test]
     #[cfg(feature = "named")]
     fn what_a_specification_asks_for_stays() {

@@ -20,7 +20,7 @@ const SHARE: u32 = 3;
 
 /// The result of exploring a program.
 pub(in super::super) enum Explored {
-    /// The failing execution, the kind of its failure, and the number of executions until it was found.
+    /// The failing execution, the kind of its failure, and the number of executions until the failing one was found.
     Wrong(Box<Execution>, FailureKind, u64),
     /// No execution fails.
     Right,

@@ -2,9 +2,10 @@
 //!
 //! If a run of a candidate fails, it is certain that the candidate can fail. If no run of a
 //! candidate fails, the candidate may still be able to fail. The time for trying a candidate
-//! depends on how long the first program takes to fail again, and not on how long the last accepted
-//! candidate took. Otherwise each accepted candidate could fail less often than the one before, and
-//! the final program would hardly ever fail.
+//! depends on how long the starting program (the failing program, or the first hint that fails)
+//! takes to fail again, and not on how long the last accepted candidate took. Otherwise each
+//! accepted candidate could fail less often than the one before, and the final program would hardly
+//! ever fail.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::mem::discriminant;
@@ -17,14 +18,14 @@ use super::super::plan::{MOST_LOST, Plan, VERIFIED};
 use super::{Answer, Effort, First, Freedom, Reduced, reduce};
 use crate::drive::{Behavior, Clock, Kind, QUIET_THREADS, Quiet, Recorded, Run, Runner};
 
-/// The time that making a batch of runs should take. The runs are judged after each batch.
+/// The time that executing a batch of runs should take. The runs are judged after each batch.
 const BATCH: Duration = Duration::from_millis(2);
 /// The maximum number of runs of a batch.
 const MOST_RUNS: u32 = 50;
-/// Each candidate is tried for a multiple of the time that the first program takes to fail. The
+/// Each candidate is tried for a multiple of the time that the starting program takes to fail. The
 /// values are the minimum time for trying a candidate, this multiple, and the maximum time.
 const SLICES: (Duration, u32, Duration) = (Duration::from_millis(15), 5, Duration::from_millis(250));
-/// The time that the first program takes to fail is estimated from this number of failures.
+/// The time that the starting program takes to fail is estimated from this number of failures.
 const FAILURES_TO_KNOW: u64 = 4;
 /// The failure rate of the smallest program is estimated from this number of failures.
 const FAILURES_TO_COUNT: u64 = 50;
@@ -62,8 +63,8 @@ pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>, clock: Clock, bud
     let freedom = Freedom::of(plan, first.token, first.kind, EFFORT).filter(|_| first.is_free)?;
     let _quiet = Quiet::new();
     let mut stress = Stress::new(plan, first, clock, Instant::now() + budget.mul_f64(0.85));
-    // The hints have fewer calls than the first program. If a hint can fail, it fails sooner than
-    // the first program. Shrinking starts with the first hint that fails.
+    // The hints have fewer calls than the first program. If a hint can fail, it usually fails
+    // sooner than the first program. Shrinking starts with the first hint that fails.
     let quick = (budget / 40).min(SLICES.2);
     let start = first.hints.iter().find(|hint| !stress.is_over() && stress.run(hint, quick, 1).failed > 0);
     let start = start.unwrap_or(first.program).clone();

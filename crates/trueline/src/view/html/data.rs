@@ -9,8 +9,9 @@ use crate::view::timeline::{Mark, Timeline};
 /// Returns the timeline as a JSON object that `model.js` reads.
 ///
 /// Each text is stored once, in a table. Operations and events are stored as columns of small
-/// numbers, mostly of a single digit. An event is stored as the number of its lane, because a lane
-/// has at most one open operation. Other numbers are stored as differences.
+/// numbers, mostly of a single digit. An event is stored as twice the number of its lane, plus one
+/// for a return. The lane determines the operation, because a lane has at most one open operation.
+/// Other numbers are stored as differences.
 ///
 /// # Complexity
 /// O(n) time, and about 30 bytes for each operation with a distinct value.
@@ -65,8 +66,8 @@ struct Table<'t> {
 }
 
 impl<'t> Table<'t> {
-    /// Returns the number of a text minus the number that the next new text gets. The result is 0
-    /// for a new text, and negative for a known text.
+    /// Returns the number of `text` minus the number that the next new text would get. So the
+    /// result is 0 for a new text, and negative for a known text.
     fn code(&mut self, text: &'t str) -> i64 {
         let next = i64::try_from(self.texts.len()).expect("the number of texts in memory fits in 63 bits");
         let number = *self.numbers.entry(text).or_insert(next);
@@ -90,8 +91,8 @@ fn write_texts(out: &mut String, timeline: &Timeline) {
     let (mut calls, mut kinds, mut keys, mut returns) =
         (Table::default(), Table::default(), Table::default(), Table::default());
     let (mut call_kinds, mut call_keys) = (Vec::new(), Vec::new());
-    // For each call, 0 if the call concerns the object and key of the problem, and 1 if it does
-    // not.
+    // For each distinct text of a call, 0 if the call concerns the object and key of the problem,
+    // and 1 if it does not.
     let mut others = String::new();
     let subject = timeline.subject();
     let mut ops = Vec::with_capacity(timeline.bars.len());

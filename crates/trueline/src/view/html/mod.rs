@@ -165,7 +165,7 @@ fn why(sentences: &[String]) -> String {
     for sentence in sentences {
         let text = sentence.trim_start_matches(' ');
         let depth = ((sentence.len() - text.len()) / 2).min(3);
-        // Do not let a line end within an arrow.
+        // Prevent line breaks within arrows.
         let text = escape(text).replace("-&gt;", r#"<span class="whole">-&gt;</span>"#);
         let _ = write!(out, r#"<p class="depth{depth}" dir="ltr">{text}</p>"#);
     }

@@ -21,8 +21,8 @@ impl Timeline {
     /// Operations are selected in this order: first the operations of the problem itself, the core,
     /// and other conflicting operations; then, alternately, operations that were open at the
     /// problem and the last operations to take effect before it; then other earlier operations,
-    /// latest first; and finally later operations. Returns the whole timeline if it is small
-    /// enough, and its beginning if there is no problem.
+    /// latest first; and finally later operations. Returns the whole timeline if it has at most
+    /// `most` operations. Otherwise, if there is no problem, returns the beginning of the timeline.
     #[must_use]
     pub fn near_problem(&self, most: usize) -> Self {
         if self.bars.len() <= most {

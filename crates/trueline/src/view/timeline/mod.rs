@@ -86,7 +86,8 @@ pub struct Timeline {
     /// The annotations: descriptions of something that happened between the events, such as a
     /// failover.
     pub annotations: Vec<Annotated>,
-    /// The bars in the order of the known linearization: the witness, or the longest prefix.
+    /// The bars of the operations in the known linearization (the witness, or the longest
+    /// linearizable prefix), in the order of the linearization.
     #[doc(hidden)]
     pub order: Vec<u32>,
     /// The sizes of the groups that took effect together, in order; empty if each operation took effect alone.
@@ -99,8 +100,7 @@ pub struct Timeline {
     /// near the end of the linearization may be stored.
     #[doc(hidden)]
     pub states: Vec<Passed>,
-    /// The bars of the operations in the known linearization (the witness, or the longest
-    /// linearizable prefix), in the order of the linearization.
+    /// Whether the core is known. If so, `core` of each bar marks its operations.
     #[doc(hidden)]
     pub has_core: bool,
     /// The number of operations of the whole history that the timeline leaves out.
@@ -171,8 +171,8 @@ pub struct Bar {
     /// The positions of the call and of the return in the events of the whole history; 0 for a
     /// missing return.
     pub events: (u32, u32),
-    /// The number of the operation in the linearization, starting at 1. Operations that took effect
-    /// together have the number of the first of them.
+    /// The number of the operation's group in the linearization, starting at 1. Operations that
+    /// took effect together are one group; any other operation is a group of its own.
     pub step: Option<u32>,
     /// Whether the operation is in the core.
     pub core: bool,

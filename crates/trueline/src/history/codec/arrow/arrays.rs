@@ -22,7 +22,7 @@ type Buffer<'b> = Cow<'b, [u8]>;
 #[derive(Debug)]
 pub(super) struct Array<'b> {
     pub(super) length: usize,
-    /// For each cell, a bit that is set if the cell is not null; `None` if no cell is null.
+    /// One bit for each cell, which is set if the cell is not null; `None` if no cell is null.
     there: Option<Buffer<'b>>,
     data: Data<'b>,
 }
@@ -88,7 +88,7 @@ impl Numbers<'_> {
     }
 }
 
-/// The positions at which texts or lists end. Each text or list begins where the one before it ends.
+/// The positions at which texts or lists end. Each text or list begins where the previous one ends.
 #[derive(Debug)]
 enum Ends<'b> {
     Listed(Numbers<'b>),
@@ -109,9 +109,8 @@ impl Ends<'_> {
     }
 }
 
-/// The maximum number of items, over all lists of a column, if the items are stored without
-/// buffers. This limit is needed because the size of the file does not limit the number of such
-/// items.
+/// The maximum total number of items in the lists of a column of a batch, if the size of the file does not limit this
+/// number: see [`Array::has_no_buffers`].
 const MOST_WITHOUT_BUFFERS: usize = 1 << 16;
 
 /// A record batch, whose arrays are read one after the other.
@@ -308,8 +307,8 @@ impl<'b> Batch<'b> {
 }
 
 impl Array<'_> {
-    /// Returns whether the cells are stored without buffers. If they are, the size of the file does
-    /// not limit their number.
+    /// Returns whether the size of the file does not limit the number of cells: nulls are stored without a buffer, and
+    /// the length of the buffer of cells of kind `Unfit` is not checked.
     pub(super) fn has_no_buffers(&self) -> bool {
         match &self.data {
             Data::Null | Data::Unfit(_) => true,
@@ -418,9 +417,9 @@ impl Array<'_> {
     }
 }
 
-/// Returns the bytes that a view refers to. A view begins with the number of these bytes. If there
-/// are at most 12 bytes, they follow in the view itself. Otherwise, the view contains the first
-/// four bytes, the index of a buffer, and the position of the bytes in that buffer.
+/// Returns the bytes that a view refers to. A view begins with the number of these bytes. If there are at most 12
+/// bytes, they follow in the view itself. Otherwise, the view contains the first four of these bytes, the index of the
+/// buffer that contains all of them, and their position in that buffer.
 fn viewed<'v>(view: &'v [u8], buffers: &'v [Buffer<'_>]) -> Option<&'v [u8]> {
     let number = |at: usize| Some(u32::from_le_bytes(view.get(at..at + 4)?.try_into().ok()?) as usize);
     let length = number(0)?;
@@ -431,7 +430,7 @@ fn viewed<'v>(view: &'v [u8], buffers: &'v [Buffer<'_>]) -> Option<&'v [u8]> {
     buffers.get(number(8)?)?.get(start..start.checked_add(length)?)
 }
 
-/// Converts a half-precision (16-bit) float, for messages.
+/// Converts a half-precision (16-bit) float to an `f64`, except that NaN becomes infinity.
 fn half(bits: u16) -> f64 {
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff) / 1024.0);
     let size = match exponent {

@@ -23,7 +23,7 @@ fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-/// Reads the offset at position `at`, and returns the position to which the offset leads.
+/// Reads the offset at position `at`, and returns the position that the offset refers to.
 fn follow(bytes: &[u8], at: usize) -> Option<usize> {
     at.checked_add(u32::from_le_bytes(array(bytes, at)?) as usize)
 }

@@ -1,8 +1,8 @@
 //! Arrow IPC: files (Feather V2) and streams of record batches, as data tools write them.
 //!
-//! The columns mean the same as in [Parquet](super::Format::Parquet). This module reads the format
-//! without the crate `arrow-ipc`, because the format is small, whereas the crate needs six more
-//! crates, and a C library for zstd. Every access to a file is checked.
+//! Columns have the same meaning as in [Parquet](super::Format::Parquet) files. This module reads the format without
+//! the crate `arrow-ipc`, because the format is small, whereas the crate needs six more crates, and a C library for
+//! zstd. Every access to a file is checked.
 //!
 //! Files and streams consist of messages: dictionaries, and batches of rows. A stream begins with a
 //! description of the columns. A file ends with this description and the positions of the messages.
@@ -189,8 +189,8 @@ impl<'i> Messages<'i> {
         Ok((messages, columns))
     }
 
-    /// Opens a file. The description of the columns, and the positions of the dictionaries and
-    /// batches, are at its end.
+    /// Opens a file. The end of the file contains the description of the columns, and the positions of the dictionaries
+    /// and batches.
     fn open_file(&mut self) -> Result<Vec<Field>, Broken> {
         self.input.read_to_end(&mut self.bytes).map_err(Broken::Read)?;
         if !self.bytes.starts_with(MAGIC) {
@@ -250,7 +250,7 @@ impl<'i> Messages<'i> {
         Ok(())
     }
 
-    /// Reads the next message of a stream. Returns whether there is one.
+    /// Reads the next message of a stream. Returns `false` if the stream has ended.
     fn read(&mut self) -> Result<bool, Broken> {
         self.bytes.clear();
         if self.read_more(4)? == 0 {

@@ -20,7 +20,7 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// Searches this field and its parts for the field that has this dictionary.
+    /// Searches this field and its parts for the field whose values are in the dictionary `id`.
     pub(super) fn with_dictionary(&self, id: i64) -> Option<&Self> {
         if self.dictionary.as_ref().is_some_and(|(own, _)| *own == id) {
             return Some(self);
@@ -68,7 +68,7 @@ pub(super) enum Kind {
     /// Lists of this length.
     Fixed(usize, Box<Field>),
     Group(Vec<Field>),
-    /// Cells that cannot be converted to values. They are in a single buffer.
+    /// Cells that are stored in a single buffer, and that cannot be converted to values.
     Unfit(&'static str),
     /// A type that is not supported.
     Other {

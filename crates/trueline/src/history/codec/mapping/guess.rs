@@ -31,7 +31,7 @@ pub struct Guess {
     /// The description of the mapping, which [`Mapping::from_json`](super::Mapping::from_json) can
     /// read. It may be incomplete.
     pub description: Json,
-    /// Messages about fields that were not found or are doubtful, and what to do.
+    /// Messages about fields that were not found or are doubtful. Each message also says what to do.
     pub doubts: Vec<String>,
     /// The fields of the records, by their paths.
     pub fields: Vec<String>,
@@ -180,7 +180,7 @@ const TIME: &[&str] = &["time", "ts", "timestamp"];
 const OLD: &[&str] = &["old", "expected", "oldvalue", "from"];
 const NEW: &[&str] = &["new", "newvalue", "to"];
 
-/// Returns trueline's name of the event type that a word usually stands for.
+/// Returns the event type that a word usually stands for, by its name in trueline's format.
 fn kind_of(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().trim_start_matches(':') {
         "invoke" | "start" | "begin" | "call" | "called" | "request" | "req" | "send" | "started" => "invoke",
@@ -192,7 +192,7 @@ fn kind_of(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Proposes a mapping for a file that begins with `start`, which is the whole file or its first megabyte.
+/// Proposes a mapping for a file that begins with `start`. `start` is the whole file or its first megabyte.
 ///
 /// ```
 /// use trueline::history::codec::mapping::guess;
@@ -204,7 +204,7 @@ fn kind_of(word: &str) -> Option<&'static str> {
 /// ```
 ///
 /// # Errors
-/// Returns an error if there are no records: the file is empty, or is neither JSON nor a table.
+/// Returns an error if there are no records, because the file is empty, or because it is neither JSON nor a table.
 pub fn guess(start: &[u8]) -> Result<Guess, CodecError> {
     let text = match std::str::from_utf8(without_byte_order_mark(start)) {
         Ok(text) => text,
@@ -398,8 +398,8 @@ fn look_at(node: &Node, path: String, depth: usize, values: Values, columns: &mu
     }
 }
 
-/// Returns the only column other than `call` that contains times as texts. Returns `None` if there
-/// is no such column, or more than one.
+/// Returns the column other than `call` that contains times as texts. Returns `None` if there is no such column, or if
+/// there are several.
 fn only_other<'c>(columns: &'c [Column], call: &str) -> Option<&'c Column> {
     let mut others = columns.iter().filter(|column| column.path != call && column.is_written_time());
     others.next().filter(|_| others.next().is_none())

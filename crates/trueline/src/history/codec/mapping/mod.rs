@@ -168,9 +168,8 @@ impl RecordType {
 const FIELDS: [&str; 12] =
     ["process", "type", "f", "key", "value", "result", "object", "call", "return", "time", "id", "version"];
 
-/// Results that were read as null because they were not found, although the mapping does not
-/// declare that they are null. For each operation name: the number of these results, and the line
-/// of the first one.
+/// Results that were read as null because they were not found, although the mapping does not declare that they are
+/// null. For each operation name: the number of these results, and the line of the first of them.
 #[derive(Debug, Default)]
 struct Missing(BTreeMap<String, (u64, u32)>);
 
@@ -213,7 +212,7 @@ impl Mapping {
     /// ```
     ///
     /// # Errors
-    /// Returns a message if the description is invalid: what is wrong, and what to do.
+    /// Returns a message if the description is invalid. The message says what is wrong, and what to do.
     pub fn from_json(description: &Json) -> Result<Self, String> {
         let mut mapping = Self::default();
         mapping.add(description)?;
@@ -225,11 +224,10 @@ impl Mapping {
     /// - `csv`: a table, separated by commas, tabs, semicolons or vertical bars, whose columns have the names of
     ///   [`jsonl`](super::jsonl)'s fields.
     /// - `parquet` and `arrow`: a Parquet or Arrow file whose columns have these names.
-    /// - `otlp`: OpenTelemetry's spans, as `ExportTraceServiceRequest` in JSON, one or more in a
-    ///   file. A span is an operation. The name of the operation is the attribute `f` of the span
-    ///   or, if this attribute is absent, the name of the span. The attributes `key`, `value`,
-    ///   `result`, `object` and `process` of the span are the other fields. A span with an error
-    ///   has an unknown outcome.
+    /// - `otlp`: OpenTelemetry's spans. A file contains one or more JSON objects of type `ExportTraceServiceRequest`. A
+    ///   span is an operation. The name of the operation is the attribute `f` of the span or, if this attribute is
+    ///   absent, the name of the span. The attributes `key`, `value`, `result`, `object` and `process` of the span are
+    ///   the other fields. A span with an error has an unknown outcome.
     /// - `jaeger`: Jaeger's spans in JSON, with tags in place of these attributes.
     ///
     /// ```
@@ -411,9 +409,9 @@ impl Mapping {
         self.read_with(input, skew, None, &mut Vec::new())
     }
 
-    /// Reads a history as [`read`](Self::read) does. Also appends warnings about likely mistakes to
-    /// `warnings`. Such a mistake is a result that was read as null because the mapping does not
-    /// say where to find it.
+    /// Reads a history as [`read`](Self::read) does. Also appends warnings about likely mistakes to `warnings`. A
+    /// likely mistake is a result that was read as null because it was not found, although the mapping does not declare
+    /// it null.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`read`](Self::read).
@@ -535,7 +533,7 @@ impl Mapping {
             }
             Ok(())
         })?;
-        // Finishing takes the most memory, and the file is no longer needed.
+        // Drop the table, which is no longer needed, before `finish`, which takes the most memory.
         drop(table);
         reader.finish(skew, warnings)
     }
@@ -550,8 +548,8 @@ impl Mapping {
             && (rules.is_empty() && types.is_empty() && functions.is_empty() && scale.is_none() && unit.is_none())
     }
 
-    /// Returns this mapping. If `same_names` is set, the returned mapping also reads each unmapped
-    /// field from the column of the same name, if the table has one.
+    /// Returns this mapping for a table with the columns `header`. If `same_names` is set, the returned mapping also
+    /// reads each unmapped field from the column of the same name, if there is such a column.
     fn with_columns(&self, header: &[Arc<str>]) -> Result<Self, CodecError> {
         for (index, name) in header.iter().enumerate() {
             if header[..index].contains(name) && !name.is_empty() {
@@ -668,9 +666,9 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
         }
     }
 
-    /// Adds a row whose columns have trueline's names, if the row has the usual form. `slots` lists
-    /// the fields, each with its column. Returns whether the row was added. Adding it here has the
-    /// same effect as [`add`](Self::add).
+    /// Adds a row whose columns have trueline's names, if the row has the usual form. `slots` lists the fields, each
+    /// with its column. Returns whether the row was added. For a row that was added, the effect is the same as that of
+    /// [`add`](Self::add).
     #[cfg(feature = "_columns")]
     fn add_quickly(
         &mut self,
@@ -804,8 +802,8 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
     /// Returns the number of a process that has a number or a name.
     fn process(&mut self, source: &Source, found: Option<Parsed>) -> Result<Parsed, String> {
         match found {
-            // A file with trueline's columns also has trueline's process numbers. These numbers are
-            // kept.
+            // A file with the column names of trueline's format also has process numbers of this format. These numbers
+            // are kept.
             Some(Ok(Value::Int(process))) if self.mapping.same_names && self.processes.is_empty() => {
                 self.has_numbers = true;
                 Ok(Ok(Value::Int(process)))
@@ -825,8 +823,8 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
         }
     }
 
-    /// Turns an operation with an unknown outcome into one that never returned. If an operation
-    /// returned but its result is missing, records this.
+    /// Turns a whole operation with an unknown outcome into one that never returned. If an operation returned but its
+    /// result is missing, records the missing result.
     fn outcome(&mut self, line: u32, kind: Option<&str>, outcome: Option<RecordType>, fields: &mut Fields) {
         let is_null = |field: Option<&mut Option<Parsed>>| {
             field.is_none_or(|field| matches!(field, None | Some(Ok(Value::Null))))

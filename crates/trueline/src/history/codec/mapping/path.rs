@@ -7,12 +7,12 @@ use super::super::json::{Node, Object};
 /// The path from a record to a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Path {
-    /// The number of levels that the path first goes up: 1 leads to the item that contains the
-    /// record, and 2 to the item around that item.
+    /// The number of levels that the path goes up before its first step: 1 leads to the item that contains the record,
+    /// and 2 to the item that contains that item.
     up: usize,
     steps: Vec<Segment>,
-    /// The text of the path, for messages. This text may also be the name of a single field, if the
-    /// name contains dots.
+    /// The text of the path, for messages. If a record has no value at the path, but has a field whose name is this
+    /// whole text, the path leads to that field.
     text: String,
 }
 
@@ -21,7 +21,7 @@ pub(super) enum Segment {
     /// A field of an object, by its name. If the name is a number, also an item of a list, by its
     /// index.
     Name(String),
-    /// The first object of a list in which the field with this name has this value.
+    /// An item of a list: the first object whose field with this name has this value.
     Where(String, String),
     /// Every item of a list. Only the path to the records may contain this step.
     Each,

@@ -12,11 +12,11 @@ use super::time::{self, Unit};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Source {
     from: From,
-    /// Selects a word of a text, counted from 0.
+    /// The index of the word to select from a text, counted from 0.
     word: Option<usize>,
     kind: Option<ValueType>,
     unit: Option<Unit>,
-    /// The path of a duration that is added to a time.
+    /// The path to a duration that is added to the time.
     plus: Option<Path>,
     default: Option<Value>,
 }
@@ -39,7 +39,7 @@ enum ValueType {
     Text,
     Integer,
     Boolean,
-    /// The value of a text that contains JSON.
+    /// Any type: the text is parsed as JSON.
     Json,
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Values {
     #[default]
     Plain,
     /// All values are texts, as in the cells of a table: a text that looks like a number, a boolean, null or a list is
-    /// read as one.
+    /// read as that value.
     Text,
     /// Each value is an object that names its type, as in OpenTelemetry: `{"intValue":"5"}`.
     Otlp,
@@ -93,8 +93,8 @@ impl Values {
     }
 }
 
-/// Returns the value of a cell. A text that looks like a value of another type, such as a number,
-/// must be quoted as in JSON.
+/// Returns the value of a cell. A cell that looks like a value of another type, such as a number, is read as a text
+/// only if it is quoted as in JSON.
 fn cell_value(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { text.parse().unwrap_or_else(|_| text.into()) }
 }
@@ -185,7 +185,7 @@ impl Source {
                 }
             }
         }
-        // If the table has none of `from`, `first` and `const`, it does not specify the value.
+        // A table without `from`, `first` and `const` does not specify a value.
         let mut source = source.ok_or_else(wrong)?;
         if let Some(join) = join {
             source.from = match source.from {

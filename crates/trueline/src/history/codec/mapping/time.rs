@@ -53,8 +53,8 @@ fn whole(time: Option<i64>) -> Parsed {
     time.map(Value::Int).ok_or(Unfit::Big(None))
 }
 
-/// Multiplies the decimal number in a text by a power of ten, and rounds down. Returns `None` if
-/// the text is not a number, and `Some(None)` if the result does not fit.
+/// Multiplies the decimal number in a text by 10^`power`, and rounds toward zero. Returns `None` if the text is not a
+/// number, and `Some(None)` if the result does not fit in 64 bits.
 #[expect(
     clippy::option_option,
     reason = "the outer `None` is for text that is not a number, the inner `None` for a number that does not fit"
@@ -81,7 +81,8 @@ fn decimal(text: &str, power: u32) -> Option<Option<i64>> {
     Some(scaled())
 }
 
-/// Returns the nanoseconds from 1970 to an ISO 8601 date. A date without a time zone is in UTC.
+/// Returns the number of nanoseconds from the beginning of 1970 to an ISO 8601 date with a time of day. A date without
+/// a time zone is in UTC.
 fn date(text: &str) -> Option<i128> {
     let number = |part: &str, digits: usize| {
         let is_number = part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -117,7 +118,7 @@ fn date(text: &str) -> Option<i128> {
     let mut parts = clock.split(':');
     let (hours, minutes) = (number(parts.next()?, 2)?, number(parts.next()?, 2)?);
     let seconds = parts.next().map_or(Some(0), |part| number(part, 2))?;
-    // A leap second is the 61st second of its minute.
+    // Second 60 of a minute is a leap second.
     if parts.next().is_some() || hours > 24 || minutes > 59 || seconds > 60 {
         return None;
     }

@@ -1,6 +1,6 @@
-//! The content of a file, which is dropped while it is read.
+//! The content of a file. Each part is dropped as soon as it has been read.
 //!
-//! The history grows while rows are read, so the groups of rows that have been read are dropped to make room for it.
+//! While rows are read, the history grows. To make room for it, the groups of rows that have been read are dropped.
 
 use std::io::{self, BufRead, Chain, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use bytes::buf::{Buf, Reader};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
-/// The number of bytes of a piece. The header of a page must not be longer.
+/// The size of a piece in bytes. The header of a page must not be longer than a piece.
 const PIECE: usize = 1 << 20;
 
 /// The content of a file, in pieces that can be dropped one by one.
@@ -35,7 +35,7 @@ impl Content {
         }
     }
 
-    /// Drops the content before this place, which must not be read again.
+    /// Drops the pieces before the one that contains the position `end`. They must not be read again.
     pub(super) fn forget(&self, end: u64) {
         let count = usize::try_from(end).unwrap_or(usize::MAX) / PIECE;
         self.pieces().iter_mut().take(count).for_each(|piece| *piece = Bytes::new());
@@ -45,7 +45,7 @@ impl Content {
         self.pieces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the rest of the piece that contains this place, and the next piece.
+    /// Returns the rest of the piece that contains the position `start`, from this position on, and the next piece.
     fn at(&self, start: u64) -> Result<(Bytes, Bytes), ParquetError> {
         let index = usize::try_from(start / PIECE as u64)?;
         let offset = usize::try_from(start % PIECE as u64)?;

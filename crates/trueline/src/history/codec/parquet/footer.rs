@@ -1,17 +1,20 @@
-//! Checks the end of a file, which describes its columns and groups of rows.
+//! Checks the description of columns and groups of rows at the end of a file.
 //!
-//! The crate `parquet` reserves memory for as many groups and columns as a file declares, before it reads the first
-//! one. If there are billions, the process is aborted. So the numbers are compared with the length of the description.
+//! Before the crate `parquet` reads the descriptions of groups and columns, it reserves memory for all groups and
+//! columns that a file declares. If a file declares billions of them, this aborts the process. So this module compares
+//! the declared numbers with the length of the description.
 
 use parquet::file::reader::{ChunkReader as _, Length as _};
 
 use super::super::detect::PARQUET;
 use super::content::Content;
 
-/// Returns false if the description of a file is cut off, or declares more groups or columns than it has bytes.
+/// Returns false if the description of a file is cut off, or declares more groups or columns than the description has
+/// bytes.
 pub(super) fn is_plausible(content: &Content) -> bool {
     let description = || {
-        // The file ends with the length of the description and four letters. The crate reports other ends.
+        // The file must end with the length of the description and four letters. If it does not, the crate `parquet`
+        // reports the error.
         let length = content.get_bytes(content.len().checked_sub(8)?, 8).ok()?;
         let length = u32::from_le_bytes(*length.strip_suffix(PARQUET)?.first_chunk()?);
         content.get_bytes(content.len().checked_sub(u64::from(length) + 8)?, length as usize).ok()
@@ -19,7 +22,7 @@ pub(super) fn is_plausible(content: &Content) -> bool {
     description().is_none_or(|bytes| Thrift { bytes: &bytes, length: bytes.len() }.skip(STRUCT, 0).is_some())
 }
 
-/// The maximum nesting depth of a description. Those of real files are nested 6 deep.
+/// The maximum nesting depth of a description. The descriptions of real files have a depth of 6.
 const DEEPEST: usize = 32;
 
 // Types of Thrift's compact protocol.
@@ -33,20 +36,21 @@ const LIST: u8 = 9;
 const SET: u8 = 10;
 const STRUCT: u8 = 12;
 
-/// The depth of a column's description, which is an item of a list of the file's description, and the number of its
-/// field that counts the columns in a group.
+/// The nesting depth of the description of a column: the description of the file has depth 0, its list of columns has
+/// depth 1, and the items of this list have depth 2. In the description of a group of columns, field `CHILDREN` is the
+/// number of columns in the group.
 const COLUMN: usize = 2;
 const CHILDREN: u64 = 5;
 
 /// Data in Thrift's compact protocol. See <https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>.
 struct Thrift<'d> {
     bytes: &'d [u8],
-    /// The number of bytes of all data.
+    /// The length of the whole description in bytes; `bytes` are its unread bytes.
     length: usize,
 }
 
 impl Thrift<'_> {
-    /// Reads past a value of this type; `None` if it is not plausible.
+    /// Skips a value of this type. Returns `None` if the value is not plausible.
     fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
         if depth > DEEPEST {
             return None;
@@ -83,7 +87,7 @@ impl Thrift<'_> {
                 return Some(());
             }
             field = match header >> 4 {
-                // The number of the field follows, as a signed number.
+                // The number of the field follows, as a zigzag-encoded signed integer.
                 0 => self.number()? >> 1,
                 step => field + u64::from(step),
             };
@@ -93,7 +97,7 @@ impl Thrift<'_> {
                     return None;
                 }
             } else if kind >= BYTE {
-                // The types below are booleans, which have no other bytes.
+                // Types less than `BYTE` are booleans, whose value is part of the header.
                 self.skip(kind, depth + 1)?;
             }
         }
@@ -110,7 +114,7 @@ impl Thrift<'_> {
         Some(())
     }
 
-    /// Reads an integer, whose bytes have seven bits each.
+    /// Reads an integer. Each of its bytes contains seven of its bits.
     fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -135,13 +139,14 @@ mod tests {
             let file = [PARQUET, description, &length, PARQUET].concat();
             super::is_plausible(&Content::read(&mut &*file).expect("reading from memory does not fail"))
         };
-        // Field 4 is a list of one empty struct, or of 2^31 - 1.
+        // Field 4 is a list of one empty struct, or declares 2^31 - 1 items.
         assert!(is_plausible(&[0x49, 0x1c, 0, 0]));
         assert!(!is_plausible(&[0x49, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0]));
-        // Field 2 is a list of one column, which has no or 2^31 - 1 columns in it.
+        // Field 2 is a list of one column, which declares that 0 or 2^31 - 1 columns are in it.
         assert!(is_plausible(&[0x29, 0x1c, 0x55, 0, 0, 0]));
         assert!(!is_plausible(&[0x29, 0x1c, 0x55, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0, 0]));
-        // A description that is cut off, one that is nested too deep, and one with a number that is too long.
+        // Reject a description that is cut off, one that is nested too deep, and one with a number that has too many
+        // bytes.
         assert!(!is_plausible(&[0x49, 0x1c, 0]));
         assert!(!is_plausible(&[0x1c; 100]));
         assert!(!is_plausible(&[[0x15].as_slice(), &[0xff; 20]].concat()));

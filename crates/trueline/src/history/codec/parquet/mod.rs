@@ -1,12 +1,11 @@
 //! Parquet: rows of typed columns, as data tools write them.
 //!
-//! A row is an event or a whole operation. Its columns have the names of [`jsonl`](super::jsonl)'s
-//! fields, or a [`Mapping`](super::Mapping) says where the fields are. Integers, booleans, texts,
-//! lists and null are values. A group is an object, and the paths of a mapping can select its
-//! fields. A map is a list of pairs. Time stamps are nanoseconds since 1970. A column with the
-//! logical type JSON has values of any kind, each as JSON. Null means that a field is absent. There
-//! are two exceptions: in the column for an argument, and in the column for the result of a whole
-//! operation, null is a value.
+//! A row is an event or a whole operation. Its columns have the names of [`jsonl`](super::jsonl)'s fields, or a
+//! [`Mapping`](super::Mapping) says where the fields are. Integers, booleans, texts, lists and null are values. A group
+//! is an object, and the paths of a mapping can select its fields. A map is a list of pairs. Time stamps are
+//! nanoseconds since 1970. A column with the logical type JSON has values of any type, each written as JSON. Null means
+//! that a field is absent. There are two exceptions: in the column for an argument, and in the column for the result of
+//! a whole operation, null is a value.
 //!
 //! Rows are counted like lines, from 1.
 
@@ -69,7 +68,7 @@ impl Rows {
         Ok(Self { reader, content: Arc::new(content), columns })
     }
 
-    /// Returns for each group of rows the first place of the file that this group or a later one needs.
+    /// For each group of rows, returns the first position in the file that this group or a later group needs.
     fn starts(&self) -> Vec<u64> {
         let groups = self.reader.metadata().row_groups().iter();
         let starts = groups.map(|group| group.columns().iter().map(|column| column.byte_range().0).min().unwrap_or(0));
@@ -81,7 +80,7 @@ impl Rows {
     }
 }
 
-/// A row group of the file, while it is being read.
+/// A row group that is being read.
 struct Group {
     /// The columns that the module [`pages`] decodes.
     chunks: Vec<Option<Chunk>>,
@@ -366,7 +365,7 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
     }
     schema += "}";
     let mut properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
-    // Equal times are rare, so a dictionary would only make these columns larger.
+    // Equal values are rare in these columns, so a dictionary would only make the columns larger.
     for times in ["call", "return", "version"] {
         properties = properties.set_column_dictionary_enabled(times.into(), false);
     }
@@ -438,7 +437,7 @@ mod tests {
     use crate::drive::Random;
     use crate::history::codec::{self, Format, Mapping, Target};
 
-    /// Writes rows with this schema, by the writer of the same crate that reads them.
+    /// Writes a file with this schema and these rows, with the writer of the crate `parquet`.
     fn file(schema: &str, columns: &[(&dyn Fn(usize) -> Value, Kind)], rows: usize) -> Vec<u8> {
         write_columns(schema, columns, rows, WriterProperties::default()).expect("to memory")
     }
@@ -485,7 +484,7 @@ mod tests {
 
     #[test]
     fn columns_are_mapped_and_typed() {
-        // Time stamps have units, and every other row is an event of another client.
+        // The two columns of time stamps have different units, and the rows alternate between two clients.
         let schema = "message m { REQUIRED BYTE_ARRAY who (UTF8); REQUIRED INT64 at (TIMESTAMP(MILLIS,true)); \
                       REQUIRED INT64 until (TIMESTAMP(MICROS,true)); OPTIONAL BYTE_ARRAY what; OPTIONAL INT64 arg; }";
         let columns: [(&dyn Fn(usize) -> Value, Kind); 5] = [
@@ -611,7 +610,7 @@ mod tests {
         assert!(error.to_string().contains("not a Parquet or Arrow file"), "{error}");
     }
 
-    /// Changes bytes of a file at random, and expects at least this many errors.
+    /// Changes bytes of a file at random, and expects that reading fails more than `worst` times.
     fn changed(written: &[u8], worst: u32) {
         codec::read(written, Format::Auto).expect("it is a history");
         let mut random = Random::new(3);

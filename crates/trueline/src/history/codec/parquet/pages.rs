@@ -114,7 +114,7 @@ pub(super) struct Chunk {
     codes: Vec<u32>,
 }
 
-/// A page. Its first rows may already have been decoded.
+/// A page. Some rows at its beginning may already have been decoded.
 struct DataPage {
     /// The number of rows that have not been decoded.
     rows: usize,
@@ -167,8 +167,8 @@ impl Chunk {
             codes: Vec::new(),
         };
         match chunk.turn(names) {
-            // The first page uses an encoding that this module does not implement, for example the
-            // obsolete encoding of the levels, which mark the rows without a value.
+            // The first page uses an encoding that this module does not implement, for example the obsolete encoding of
+            // the levels (the marks of rows without a value).
             Err(ParquetError::NYI(_)) => Ok(None),
             turned => turned.map(|()| Some(chunk)),
         }
@@ -178,7 +178,7 @@ impl Chunk {
         &self.cells
     }
 
-    /// Goes to the next page with rows, if there is one.
+    /// Unless the current page still has rows, goes to the next page that has rows, if there is one.
     fn turn(&mut self, names: &mut Names) -> Result<()> {
         while self.page.as_ref().is_none_or(|page| page.rows == 0) {
             match self.pages.get_next_page()? {
@@ -377,7 +377,7 @@ struct Runs {
     bytes: Bytes,
     /// The number of bits of each number.
     width: u32,
-    /// The number of remaining repetitions of `number`.
+    /// The number of repetitions of `number` that have not been read.
     repeats: usize,
     number: u32,
     /// The number of bit-packed numbers that have not been read. The next of them begins at the bit
@@ -406,8 +406,7 @@ impl Runs {
                 self.packed -= some;
                 left -= some;
                 if self.packed == 0 {
-                    // The last group need not be complete: it may end directly after its last
-                    // number.
+                    // The last group may be incomplete: it may end directly after its last number.
                     let length = self.bit.div_ceil(8).min(self.bytes.len());
                     front(&mut self.bytes, length)?;
                 }
@@ -467,26 +466,27 @@ impl Runs {
     }
 }
 
-/// The total size of a column's pages is limited to the size that the file declares, or to this
-/// number of bytes if the declared size is smaller.
+/// If the pages of a column are compressed with gzip or zstd, their total decompressed size is limited to the size that
+/// the file declares, or to this number of bytes if the declared size is smaller.
 const LEAST_PAGES: u64 = 1 << 20;
 
-/// The maximum number of bytes that a byte of a page can represent: the longest copies have 64 bytes in 3 bytes with
-/// snappy, and 255 bytes in one byte with LZ4.
+/// The maximum number of decompressed bytes for each byte of a page, rounded up. The shortest encoding in snappy takes
+/// 3 bytes for a copy of 64 bytes. In LZ4, a byte can make a copy 255 bytes longer.
 const MOST_BY_SNAPPY: usize = 22;
 const MOST_BY_LZ4: usize = 255;
 
-/// The first bytes of a frame of LZ4.
+/// The first bytes of an LZ4 frame.
 const LZ4_FRAME: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
 /// The pages of a column.
 ///
-/// The crate `parquet` returns the pages as they are stored, and they are decompressed here: the crate needs a library
-/// in C for zstd, and fills as much memory as a page declares before it decompresses the first byte.
+/// The crate `parquet` returns pages as they are stored, and this module decompresses them. There are two reasons: for
+/// zstd, the crate needs a C library; and before the crate decompresses a page, it allocates and fills as much memory
+/// as the page declares.
 pub(super) struct Pages {
     pages: SerializedPageReader<Content>,
     compression: Compression,
-    /// The number of bytes that the remaining pages may have.
+    /// For gzip and zstd, the maximum total size of the remaining pages after decompression.
     left: u64,
 }
 
@@ -519,7 +519,8 @@ impl Pages {
         Ok(page.into())
     }
 
-    /// Adds the content of a page in a format in which a few bytes can represent any number of bytes.
+    /// Appends the decompressed `content` to `page`. This function is for formats in which a few bytes can represent
+    /// any number of bytes, so it limits the size of the content.
     fn read(&mut self, content: impl Read, page: &mut Vec<u8>) -> Result<()> {
         let length = content.take(self.left + 1).read_to_end(page).map_err(undecoded)?;
         self.left = self.left.checked_sub(length as u64).ok_or_else(|| broken("a page that is too long"))?;
@@ -532,7 +533,7 @@ fn undecoded(error: impl std::fmt::Display) -> ParquetError {
     ParquetError::EOF(error.to_string())
 }
 
-/// Decompresses a block of snappy, which begins with its length.
+/// Decompresses a snappy block, which begins with the length of its decompressed content.
 fn snappy(compressed: &[u8], page: &mut Vec<u8>) -> Result<()> {
     let length = snap::raw::decompress_len(compressed).map_err(undecoded)?;
     if length > compressed.len().saturating_mul(MOST_BY_SNAPPY) {
@@ -544,7 +545,7 @@ fn snappy(compressed: &[u8], page: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Decompresses a block of LZ4, which does not contain its length.
+/// Decompresses an LZ4 block, which does not contain the length of its decompressed content.
 fn lz4(compressed: &[u8], page: &mut Vec<u8>) -> Result<()> {
     let start = page.len();
     let most = compressed.len().saturating_mul(MOST_BY_LZ4);
@@ -562,8 +563,8 @@ fn lz4(compressed: &[u8], page: &mut Vec<u8>) -> Result<()> {
     }
 }
 
-/// Decompresses a page whose compression is just called LZ4. Depending on the program that wrote the file, it consists
-/// of blocks in the format of Hadoop, or is a frame or a single block.
+/// Decompresses a page whose compression is declared as `LZ4`, not as `LZ4_RAW`. Depending on the program that wrote
+/// the file, the page consists of blocks in the Hadoop format, or is an LZ4 frame or a single LZ4 block.
 fn old_lz4(compressed: &[u8], page: &mut Vec<u8>) -> Result<()> {
     let start = page.len();
     if hadoop(compressed, page).is_some() {
@@ -577,7 +578,7 @@ fn old_lz4(compressed: &[u8], page: &mut Vec<u8>) -> Result<()> {
     lz4(compressed, page)
 }
 
-/// Decompresses blocks, each after its length and its compressed length.
+/// Decompresses blocks in the Hadoop format: before each block are its decompressed length and its compressed length.
 fn hadoop(mut blocks: &[u8], page: &mut Vec<u8>) -> Option<()> {
     while !blocks.is_empty() {
         let (length, rest) = blocks.split_first_chunk()?;
@@ -623,7 +624,8 @@ impl PageReader for Pages {
     }
 }
 
-/// Returns the node of a field that the crate `parquet` has read.
+/// Converts the node of a field that the crate `parquet` has read to an item. If the column has the type JSON, parses
+/// the text of the field.
 pub(super) fn as_item(node: Node, kind: Option<Kind>, column: &str, names: &mut Names) -> Item {
     match node {
         Node::Value(Ok(super::Value::Text(text))) if kind == Some(Kind::Json) => columns::json(&text, column, names),
@@ -637,7 +639,8 @@ mod tests {
 
     #[test]
     fn short_blocks_need_little_memory() {
-        // A length of 2^32 - 1, and a literal; and a length of as many bytes as possible.
+        // For snappy: a declared length of 2^32 - 1, although only one literal follows. For LZ4: lengths that end with
+        // bytes of the maximum value, after which more bytes must follow.
         let (length, block) = ([0xff, 0xff, 0xff, 0xff, 0x0f], [0, b'a']);
         let mut page = Vec::new();
         snappy(&[&length[..], &block].concat(), &mut page).expect_err("the block is too short");

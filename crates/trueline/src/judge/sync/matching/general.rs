@@ -8,7 +8,8 @@
 //! cycle, a *blossom*: all its vertices become outer, and from then on the blossom counts as one vertex, represented by
 //! its *base*, the vertex of the cycle that is nearest to the root. If an augmenting path starts at the root, the
 //! search finds one (Edmonds). If no augmenting path starts there, the search finds every vertex to which an even path
-//! leads: if the graph had one more free vertex, adjacent to that vertex only, there would be an augmenting path.
+//! leads: an additional free vertex that is adjacent only to such a vertex would complete an augmenting path, which the
+//! search would find.
 //!
 //! **Covering.** Some vertices must be covered, and the others may be covered. The vertices that
 //! must be covered are processed one by one. If such a vertex `u` is free, take an alternating path
@@ -18,10 +19,11 @@
 //! the end: so one more of the vertices that must be covered is covered. If no such path exists, no
 //! covering matching exists. To see this, let `N` be a covering matching, and `M` the matching so
 //! far. In the symmetric difference of the two, `u` is an end of a path, because `N` covers it and
-//! `M` does not. If the last edge of this path belongs to `N`, its other end is free in `M`. If it
-//! belongs to `M`, its other end is not covered by `N`, and so is optional. Either way, this is a
-//! path as required. The search above finds it: the ends of odd paths are the free vertices
-//! adjacent to outer ones, and the ends of even paths are the outer vertices.
+//! `M` does not. If the last edge of this path belongs to `N`, the path ends in a vertex that is
+//! free in `M`. If the last edge belongs to `M`, the path ends in a vertex that `N` does not cover,
+//! and so in an optional one. Either way, this is a path as required. The search above finds it:
+//! the ends of odd paths are the free vertices adjacent to outer ones, and the ends of even paths
+//! are the outer vertices.
 //!
 //! An alternative is to join optional vertices with each other and to look for a perfect matching. The method here
 //! needs no additional edges, however many vertices are optional, and stops at the first vertex that cannot be covered.
@@ -30,8 +32,8 @@
 //! at an outer vertex that need not be covered. So each pair has a vertex that must be covered.
 //!
 //! **Departures from Gabow.** The base of a vertex is found by union-find with path halving, instead of an array that
-//! is written for each blossom. Labels are cleared only for the vertices that were reached, so a search costs no more
-//! than the connected component that it is in, and components need not be distinguished.
+//! is written for each blossom. Labels are cleared only for the vertices that were reached, so the cost of a search
+//! depends only on the connected component that contains its root, and components need not be distinguished.
 //!
 //! # Complexity
 //! O(V^3) time in the worst case for V vertices of a component, and O(V E log V) for E edges: each
@@ -206,7 +208,7 @@ impl<'g> AugmentingSearch<'g> {
     }
 
     /// Returns the first base that is on the paths of both vertices to the root. The two paths are walked in turns, so
-    /// that the cost is at most the size of the blossom.
+    /// the cost is at most proportional to the size of the blossom.
     fn common(&mut self, first: u32, second: u32) -> u32 {
         self.walks += 1;
         let mut here = self.base(first);
@@ -295,7 +297,7 @@ mod tests {
 
     #[test]
     fn an_optional_vertex_is_uncovered() {
-        // A path of three vertices: 0 takes 1 first, but 2 must be covered.
+        // A path of three vertices. In the first case, 1 is initially paired with 0, but then 2 must be covered.
         let edges = graph(3, &[(0, 1), (1, 2)]);
         assert_eq!(covering(3, &edges, &[false, true, true]), Some(vec![(1, 2)]));
         assert_eq!(covering(3, &edges, &[true, true, false]), Some(vec![(0, 1)]));

@@ -85,7 +85,7 @@ mod tests {
             found
         }
 
-        /// Asserts that this is a matching that covers the given vertices, and has no unnecessary pair.
+        /// Asserts that `pairs` is a matching that covers the vertices in `must`, and has no unnecessary pair.
         fn verify(&self, pairs: &Pairs, must: &[bool]) {
             let mut is_covered = vec![false; self.vertices()];
             for &(one, other) in pairs {
@@ -157,8 +157,8 @@ mod tests {
         must.iter().enumerate().map(|(vertex, must)| usize::from(*must) << vertex).sum()
     }
 
-    /// Compares with brute force for some sets of vertices that must be covered. Returns how many of these sets can be
-    /// covered and how many cannot.
+    /// Compares `maximum` with brute force, and `covering` for some sets of vertices that must be covered. Returns how
+    /// many of these sets can be covered and how many cannot.
     fn compare(
         random: &mut Random,
         seed: u64,
@@ -184,7 +184,8 @@ mod tests {
         (yes, no)
     }
 
-    /// Calls `test` for each seed, and asserts that both answers were common.
+    /// Calls `test` for each seed. `test` returns how many sets could be covered and how many could
+    /// not. Asserts that neither number is much smaller than the other.
     fn for_seeds(count: u64, mut test: impl FnMut(&mut Random, u64) -> (u32, u32)) {
         let (mut yes, mut no) = (0, 0);
         for seed in 0..count {
@@ -238,8 +239,9 @@ mod tests {
         graph
     }
 
-    /// Decides whether there is a covering, by a perfect matching: optional vertices are joined
-    /// with each other, and with a new vertex if the number of vertices is odd.
+    /// Returns whether a covering exists, by looking for a perfect matching of a larger graph:
+    /// optional vertices are joined with each other, and with a new vertex if the number of
+    /// vertices is odd.
     fn by_perfect_matching(graph: &Graph, must: &[bool]) -> bool {
         let mut joined = Graph { edges: graph.edges.clone() };
         let mut optional: Vec<u32> = (0u32..).zip(must).filter(|(_, must)| !**must).map(|(vertex, _)| vertex).collect();
@@ -260,8 +262,8 @@ mod tests {
         for_seeds(5_000, |random, seed| {
             let vertices = 10 + random.below(60);
             let graph = sparse(random, vertices, |one, other| one != other);
-            // Most of the vertices that a maximum matching covers must be covered, and occasionally another one, so
-            // that both answers are likely.
+            // Require most of the vertices that a maximum matching covers, and sometimes another vertex, so that both
+            // answers are likely.
             let mut must = graph.covered(&graph.maximum());
             for _ in 0..random.below(12) {
                 must[random.below(vertices) as usize] ^= true;
