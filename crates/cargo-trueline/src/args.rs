@@ -9,7 +9,7 @@ pub(crate) const HELP: &str = "\
 Runs tests with schedule points inside crates that do not use trueline
 
 At a schedule point, the scheduler of trueline can switch threads. To instrument a crate is to build it with a
-replacement of `std` that has schedule points; the source code of the crate does not change.
+replacement for `std` that has schedule points; the source code of the crate does not change.
 
 Usage:
   cargo trueline test [OPTIONS] [CARGO TEST ARGUMENTS]

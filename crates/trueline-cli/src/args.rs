@@ -35,7 +35,7 @@ Examples:
 const CHECK_EXAMPLES: &str = "\
 Examples:
   trueline check --spec queue history.jsonl             one file
-  trueline check --spec register:0 --json recorded/     all histories below a directory
+  trueline check --spec register:0 --json recorded/     all histories under a directory
   record | trueline check --spec set -                  standard input
   trueline check --spec stack --timeout 10s --memory 1GiB a.jsonl b.jsonl
   trueline check --spec queue --core long.jsonl         also prints why a history is rejected
@@ -46,7 +46,7 @@ Examples:
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
   trueline check --spec queue --notes faults.csv timed.jsonl
                                                         also shows notes, such as injected faults
-  trueline check --spec queue --view page.html a.jsonl  also draws a page for a browser
+  trueline check --spec queue --view page.html a.jsonl  also writes a page for a browser
   trueline check --spec queue --view pages/ recorded/   also draws a page for each history
   record | trueline check --spec set --follow --fail-fast
                                                         judges while the test is running

@@ -759,7 +759,7 @@ pub(crate) fn find_inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<PathBuf>) {
                     inputs.push(Input::Fault(place, message));
                 }
                 Ok(()) if files.is_empty() => {
-                    let message = "this directory contains no *.jsonl, *.json, *.edn, *.parquet, *.arrow or *.feather file, and no log that is recognized; give the paths of files, or another directory";
+                    let message = "this directory contains no *.jsonl, *.json, *.edn, *.parquet, *.arrow or *.feather file, and no log that looks like a history; give the paths of files, or another directory";
                     inputs.push(Input::Fault(path.clone(), message.to_owned()));
                 }
                 Ok(()) => {

@@ -95,7 +95,7 @@ impl Limits {
         if let Some(ends) = std::env::var_os(TIME_ENDS).filter(|_| cfg!(debug_assertions)) {
             if ends == *format!("{stage:?}") {
                 self.token.cancel_for(LimitKind::Time);
-            } else if ends == *format!("{stage:?} for ever") {
+            } else if ends == *format!("{stage:?} forever") {
                 output::wait_until(Some(Instant::now()));
                 std::process::exit(i32::from(last_words(LimitKind::Time)));
             }

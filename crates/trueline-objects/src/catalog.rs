@@ -125,7 +125,7 @@ impl Entry {
         if settings.keys.is_some() || settings.values.is_some() { plan.all_arguments() } else { plan }
     }
 
-    /// Returns whether the object supports any [quasi factor](Settings::factor).
+    /// Returns whether the object has a [quasi factor](Settings::factor).
     pub fn has_factor(&self) -> bool {
         crate::relaxed::catalog::find(self.name).is_some_and(|object| object.has_factor)
     }

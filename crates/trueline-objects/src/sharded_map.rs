@@ -40,7 +40,7 @@ const STORED: u32 = 1;
 /// The status of a deleted key. Only the faulty versions use it.
 const DELETED: u32 = 2;
 
-/// The datum of a key that has no value.
+/// The datum that stands for the absent value of a key.
 const NONE: u64 = u64::MAX;
 
 #[derive(Debug)]

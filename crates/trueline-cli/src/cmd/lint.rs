@@ -227,7 +227,7 @@ impl Report {
         let at = at.map_or(String::new(), |line| format!(" (line {line})"));
         writeln!(
             out,
-            "  forecast: {}{}{has} {operations} operations, at most {widest} open at once{at}, {pending} never returning",
+            "  forecast: {}{}{has} {operations} operations, at most {widest} open at once{at}, {pending} that never return",
             worst.hardness(),
             if of.is_empty() { "; ".to_owned() } else { format!(";{of} ") },
         )
@@ -290,7 +290,7 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
             "time-backward",
             Warning,
             format!(
-                "the time goes back: {what}; events are ordered by line, so check that lines are in the order of one clock"
+                "the time goes backward: {what}; events are ordered by line, so check that lines are in the order of one clock"
             ),
         ),
         Trap::TimeEqual => (
@@ -532,12 +532,12 @@ fn origins(survey: &Survey, spec: &NamedSpec, concerns: impl Fn(&Called) -> bool
             (Some((record, line)), _) => {
                 let f = visible(&record.f);
                 format!(
-                    "the `{f}` on line {line} put it in, but is logged as failed: if it may have happened, log `info`"
+                    "the `{f}` on line {line} inserted it, but is logged as failed: if it may have happened, log `info`"
                 )
             }
-            (None, Some((_, value))) => format!("an operation put in {value}: log the two values in the same form"),
+            (None, Some((_, value))) => format!("an operation inserted {value}: log the two values in the same form"),
             (None, None) => {
-                "the operation that put it in may be missing from the file, or be logged in another form".to_owned()
+                "the operation that inserted it may be missing from the file, or be logged in another form".to_owned()
             }
         };
         Finding {
@@ -545,7 +545,7 @@ fn origins(survey: &Survey, spec: &NamedSpec, concerns: impl Fn(&Called) -> bool
             severity: Severity::Warning,
             count: nowhere.len() as u64,
             line: line_of(first.return_line()),
-            message: format!("`{}` returned {result}, which no operation put in; {hint}", first.op.f),
+            message: format!("`{}` returned {result}, which no operation inserted; {hint}", first.op.f),
         }
     });
     let early = too_early.iter().max_by_key(|(taker, giver)| skew(survey, taker, giver));
@@ -554,7 +554,7 @@ fn origins(survey: &Survey, spec: &NamedSpec, concerns: impl Fn(&Called) -> bool
             Some(skew) if skew > 0 => {
                 format!("their clocks may differ by {skew} or more: check them, or give --clock-skew {skew} to `check`")
             }
-            _ => "one of them is logged late, or by a clock that runs ahead".to_owned(),
+            _ => "one of the two was logged late, or by a clock that runs ahead".to_owned(),
         };
         let place = line_of(giver.call_line()).map_or(String::new(), |line| format!(" (line {line})"));
         Finding {
@@ -563,7 +563,7 @@ fn origins(survey: &Survey, spec: &NamedSpec, concerns: impl Fn(&Called) -> bool
             count: too_early.len() as u64,
             line: line_of(taker.return_line()),
             message: format!(
-                "process {} had received {} before process {} called the operation that puts it in{place}; {remedy}",
+                "process {} had received {} before process {} called the operation that inserts it{place}; {remedy}",
                 taker.process,
                 taker.outcome.result().unwrap_or(&Value::Null),
                 giver.process

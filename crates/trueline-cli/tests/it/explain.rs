@@ -126,7 +126,7 @@ fn a_swap_that_two_win() {
         sentences,
         [
             "cas([0,1]) -> true of process 0 (line 1) and cas([0,2]) -> true of process 1 (line 2) each need the register to \
-          hold 0, and after each of them this is no longer the case; this was the case initially, and nothing could bring it about again: so there is no order for them."
+          hold 0, and after each of them this is no longer the case; this was the case initially, and no call could have brought it about again: so there is no order for them."
         ]
     );
 }
@@ -146,7 +146,7 @@ fn a_set_that_forgets() {
         [
             "contains(1) -> true of process 1 (line 2) returned before contains(1) -> false of process 1 (line 3) was called.",
             "contains(1) -> false needs the set to be {} (these calls can reach no other state that allows its result); after \
-             contains(1) -> true this is not the case, and nothing could bring it about again: so contains(1) -> false came before contains(1) -> true.",
+             contains(1) -> true this is not the case, and no call could have brought it about again: so contains(1) -> false came before contains(1) -> true.",
             "But contains(1) -> false and contains(1) -> true cannot each come before the other.",
         ]
     );
@@ -167,7 +167,7 @@ fn a_map_of_which_one_key_matters() {
         [
             "put(\"k\", 1) of process 0 (line 2) returned before get(\"k\") -> null of process 1 (line 3) was called.",
             "get(\"k\") -> null needs the map to be {} (these calls can reach no other state that allows its result); after \
-             put(\"k\", 1) this is not the case, and nothing could bring it about again: so get(\"k\") -> null came before put(\"k\", 1).",
+             put(\"k\", 1) this is not the case, and no call could have brought it about again: so get(\"k\") -> null came before put(\"k\", 1).",
             "But get(\"k\") -> null and put(\"k\", 1) cannot each come before the other.",
         ]
     );
@@ -180,7 +180,7 @@ fn a_mutex_with_two_holders() {
         sentences,
         [
             "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each need the lock to be free, and after each of \
-          them this is no longer the case; this was the case initially, and nothing could bring it about again: so there is no order for them."
+          them this is no longer the case; this was the case initially, and no call could have brought it about again: so there is no order for them."
         ]
     );
 }

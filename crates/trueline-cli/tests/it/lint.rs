@@ -171,7 +171,11 @@ fn hints() {
     let linted = run_with_input(&["lint", "--spec", "register", "-"], text.as_bytes());
     assert_eq!(linted.code, 1);
     assert!(linted.stdout.contains("give --clock-skew 13 to `check`"), "{}", linted.stdout);
-    assert!(linted.stdout.contains("an operation put in 7: log the two values in the same form"), "{}", linted.stdout);
+    assert!(
+        linted.stdout.contains("an operation inserted 7: log the two values in the same form"),
+        "{}",
+        linted.stdout
+    );
     let first_two: String = text.lines().take(2).map(|line| format!("{line}\n")).collect();
     let check = |skew: &str| {
         run_with_input(&["check", "--spec", "register", "--clock-skew", skew, "-"], first_two.as_bytes()).code
@@ -399,7 +403,7 @@ fn knossos_values_from_nowhere() {
     knossos(path, &REGISTER, |text| text, ("from-nowhere", "warning", 4, 1));
     if let Some(file) = super::foreign(&format!("knossos/{path}")) {
         let linted = run(&["lint", "--spec", "cas-register:0", file.to_str().expect("the path is UTF-8")]);
-        let hint = "which no operation put in; the `write` on line 3 put it in, but is logged as failed: if it may \
+        let hint = "which no operation inserted; the `write` on line 3 inserted it, but is logged as failed: if it may \
             have happened, log `info`";
         assert!(linted.stdout.contains(hint), "{}", linted.stdout);
     }
@@ -455,8 +459,9 @@ fn how_hard_the_histories_of_others_are() {
         );
         assert_eq!(forecast["worst"], expected, "{path}");
         let shown = run(&["lint", "--spec", spec, file]).stdout;
-        let told =
-            format!("{operations} operations, at most {widest} open at once (line {line}), {pending} never returning");
+        let told = format!(
+            "{operations} operations, at most {widest} open at once (line {line}), {pending} that never return"
+        );
         assert!(shown.contains(&told), "{shown}");
         assert_eq!(shown.contains(&format!("of {parts} parts, the hardest, {name}, has")), parts > 1, "{shown}");
     }

@@ -381,7 +381,7 @@ struct Lane {
     status: Arc<Status>,
     /// The number of calls that the thread has begun. Other threads read this number in `status.begun`.
     begun: usize,
-    /// Whether the thread is now making the calls before or after a run. This field is used only in
+    /// Whether the thread is making the calls that come before or after a run. This field is used only in
     /// the `Lane` that records these calls.
     is_inside: bool,
 }

@@ -90,7 +90,7 @@ pub trait Datum {
     }
 }
 
-/// A type that operations of a test may take as argument: its values can be read back from a history.
+/// A type that operations of a test may take as an argument: its values can be read back from a history.
 ///
 /// ```
 /// use trueline::history::{Argument, Datum};

@@ -123,7 +123,7 @@ impl Choices {
     }
 }
 
-/// Judges one part by the monitor of its type, or by search.
+/// Judges one part, with the monitor of its type or with a search.
 pub(super) fn judge(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) -> (Verdict<ResultId>, Choice) {
     by_monitor(worker, task, meter).unwrap_or_else(|| by_search(worker, task, meter))
 }

@@ -55,7 +55,7 @@ pub(super) fn search(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Ve
     let end = events.last().map_or(0, |event| frame.position(*event) + 1);
     let operations = prefix(frame, events, end);
     if operations.len() > MOST {
-        return limit(LimitKind::Refused("it has too many operations to try all orders"), 0);
+        return limit(LimitKind::Refused("it has too many operations, so not all orders can be tried"), 0);
     }
     let mut definition =
         Definition { machine: case.machine(), frame, operations, order: Vec::new(), meter, charged: 0 };

@@ -39,7 +39,7 @@ impl Calls {
         if is_sane {
             Ok(self)
         } else {
-            Err("there must be 1 to 16 children with 1 to 1000 calls each, and at most 1000 calls of the main thread"
+            Err("there must be 1 to 16 children with 1 to 1000 calls each, and at most 1000 calls by the main thread"
                 .to_owned())
         }
     }

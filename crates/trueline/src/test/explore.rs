@@ -504,8 +504,8 @@ impl Exploring {
         let plan = Arc::clone(&self.plan);
         assert!(
             !(self.compares() && plan.judge.synchronizing().is_some()),
-            "operations that synchronize do not return alone, so they cannot be compared with serial runs: leave out \
-             `.against(..)` and `.factor(..)`"
+            "operations that synchronize cannot run one at a time, so they cannot be compared with serial runs: leave \
+             out `.against(..)` and `.factor(..)`"
         );
         match replayed {
             Some(token) => {
@@ -639,7 +639,7 @@ impl Exploring {
             let Some(sequences) = self.plan.judge.sequences(&calls) else {
                 panic!(
                     "`{}` allows several results, so serial histories cannot be generated from it: use a \
-                     specification that keeps the order, or leave the factors out",
+                     specification that keeps the order, or leave out the factors",
                     self.plan.judge.name()
                 );
             };

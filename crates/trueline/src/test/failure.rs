@@ -196,7 +196,10 @@ impl Display for Failure {
         }
         writeln!(f, "                or put .replay(\"{token}\") before .run()")?;
         let Some(test) = self.regression_test() else { return Ok(()) };
-        writeln!(f, "\n  or keep it as a test, in which `your_test()` returns the failing test up to `.run()`:\n")?;
+        writeln!(
+            f,
+            "\n  or keep it as a test, in which `your_test()` builds the failing test without calling `.run()`:\n"
+        )?;
         test.lines().try_for_each(|line| writeln!(f, "    {line}"))
     }
 }

@@ -221,8 +221,8 @@ pub enum Reason {
         later: Vec<OpId>,
     },
     /// The first operation came before `user`, and left a state in which `user` is impossible. Only
-    /// the second operation can have produced a needed state again, so it came between the first
-    /// operation and `user`.
+    /// the second operation can have restored a state in which `user` is possible, so it came
+    /// between the first operation and `user`.
     Between {
         /// The states that `user` needs, in words.
         needs: Vec<String>,

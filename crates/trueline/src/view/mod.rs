@@ -511,7 +511,7 @@ impl Rejection {
         let place = if place.starts_with("event") { format!("event {}", self.event) } else { place.clone() };
         let what = format!("{operation} of process {process} ({place})");
         match (result, self.allowed.as_slice()) {
-            (None, _) => format!("{what} was refused"),
+            (None, _) => format!("{what} returned, but no order of the calls allows this"),
             (Some(result), _) if !self.is_first => {
                 format!("{what} returned {}: by the time of this return, no order is possible", shorten(result))
             }

@@ -553,7 +553,7 @@ impl Teller {
             }
             End::NeverEmpty { op, first, pairs } => {
                 let (empty, found, put) = (self.name(*op), self.empty(), self.name(*first));
-                self.say(format!("{empty} {found}, but while it was open there was always a value: {put} had returned before it was called"));
+                self.say(format!("{empty} {found}, but while {empty} was open, there was always a value: {put} had returned before {empty} was called"));
                 if !pairs.is_empty() {
                     let more = pairs.len().saturating_sub(MOST_LISTED);
                     let shown = &pairs[..pairs.len() - more];
@@ -730,7 +730,7 @@ impl Teller {
                 )
             }
             Reason::TakenTooOften { puts, takes } if puts.is_empty() => {
-                format!("Nothing had put in what {} got", self.names(takes))
+                format!("No call had put in the value that {} got", self.names(takes))
             }
             Reason::TakenTooOften { puts, takes } => {
                 let (puts, takes) = (self.names(puts), self.names(takes));
@@ -741,7 +741,7 @@ impl Teller {
                 let others = self.others(&[], later, &user, "");
                 let initially = self.initially();
                 format!(
-                    "{user} needs {needs}; this was not the case {initially}, and only {maker} could bring it about{others}"
+                    "{user} needs {needs}; this was not the case {initially}, and only {maker} could have brought it about{others}"
                 )
             }
             Reason::MadeAgain { needs, undone, earlier, later } => {
@@ -756,7 +756,7 @@ impl Teller {
                 let (needs, user, spoiler) = (self.state(needs), self.name(first), self.name(second));
                 let others = self.others(earlier, later, &user, &spoiler);
                 format!(
-                    "{user} needs {needs}; after {spoiler} this is not the case, and nothing could bring it about again{others}"
+                    "{user} needs {needs}; after {spoiler} this is not the case, and no call could have brought it about again{others}"
                 )
             }
             Reason::NoMaker { needs, first: initial } if needs.is_empty() => {
@@ -773,12 +773,14 @@ impl Teller {
                 };
                 format!(
                     "{user} could not have returned that {begin}, \
-                     and {others}, given its own result, could have led to a state that allows it"
+                     and {others} could have led, with its own result, to a state that allows this"
                 )
             }
             Reason::NoMaker { needs, .. } => {
                 let (needs, user, initially) = (self.state(needs), self.name(first), self.initially());
-                format!("{user} needs {needs}; this was not the case {initially}, and nothing could bring it about")
+                format!(
+                    "{user} needs {needs}; this was not the case {initially}, and no call could have brought it about"
+                )
             }
             Reason::UsedUp { needs, at_first, user, used, makers, later } => {
                 let (needs, user, used) = (self.state(needs), self.name(*user), self.names(used));
@@ -821,13 +823,19 @@ impl Teller {
     fn chances(&mut self, at_first: bool, makers: &[OpId]) -> String {
         let initially = self.initially();
         match (at_first, makers) {
-            (true, []) => format!("this was the case {initially}, and nothing could bring it about again"),
-            (false, []) => format!("this was not the case {initially}, and nothing could bring it about"),
+            (true, []) => format!("this was the case {initially}, and no call could have brought it about again"),
+            (false, []) => format!("this was not the case {initially}, and no call could have brought it about"),
             (true, makers) => {
-                format!("this was the case {initially}, and only {} could bring it about again", self.names(makers))
+                format!(
+                    "this was the case {initially}, and only {} could have brought it about again",
+                    self.names(makers)
+                )
             }
             (false, makers) => {
-                format!("this was not the case {initially}, and only {} could bring it about", self.names(makers))
+                format!(
+                    "this was not the case {initially}, and only {} could have brought it about",
+                    self.names(makers)
+                )
             }
         }
     }
@@ -844,7 +852,7 @@ impl Teller {
         let others = self.others(earlier, later, &user, &undone);
         format!(
             "{undone} came before {user}, which needs {needs}; after {undone} this is not the case, \
-             and only {maker} could bring it about again{others}"
+             and only {maker} could have brought it about again{others}"
         )
     }
 

@@ -431,7 +431,7 @@ pub fn replay(program: &Program, settings: &Settings, schedule: &Schedule) -> Ex
         execution = Some(seen);
         ControlFlow::Break(())
     });
-    execution.expect("a replay makes one execution")
+    execution.expect("a replay runs one execution")
 }
 
 fn rules(settings: &Settings) -> Rules {

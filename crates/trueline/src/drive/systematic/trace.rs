@@ -147,7 +147,7 @@ pub(super) fn steps(entries: &[TraceEntry], events: &[Event], kinds: &[Kind]) ->
             }
             let place = names.name(access.place?, class, type_name);
             let text = match (access.kind, values) {
-                (AccessKind::TryLock, Some((_, 1))) => format!("{name} {place}: taken"),
+                (AccessKind::TryLock, Some((_, 1))) => format!("{name} {place}: acquired"),
                 (AccessKind::TryLock, _) => format!("{name} {place}: not free"),
                 (AccessKind::Wait, None) => match access.other {
                     Some(condvar) => format!("unlock {place} and wait on {}", names.name(condvar, 2, "")),

@@ -115,9 +115,10 @@ fn explained(error: serde_json::Error, line: u32) -> CodecError {
     let column = error.column();
     match error.classify() {
         serde_json::error::Category::Io => CodecError::io(line, error.into()),
-        serde_json::error::Category::Eof => {
-            CodecError::at(line, format!("the file ends inside JSON ({message}); it was cut off: record it again"))
-        }
+        serde_json::error::Category::Eof => CodecError::at(
+            line,
+            format!("the file ends in the middle of a JSON value ({message}); it was cut off: record it again"),
+        ),
         serde_json::error::Category::Data => CodecError::at(line, message),
         serde_json::error::Category::Syntax => CodecError::at(
             line,

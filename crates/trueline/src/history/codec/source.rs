@@ -129,8 +129,8 @@ pub(super) fn hinted(error: CodecError, start: &[u8]) -> CodecError {
         return error;
     }
     let name = match detect::preset(start) {
-        Some("otlp") => "spans of OpenTelemetry; read them with the mapping `otlp` (--map otlp)",
-        Some(_) => "spans of Jaeger; read them with the mapping `jaeger` (--map jaeger)",
+        Some("otlp") => "OpenTelemetry spans; read them with the mapping `otlp` (--map otlp)",
+        Some(_) => "Jaeger spans; read them with the mapping `jaeger` (--map jaeger)",
         None => return error,
     };
     CodecError { message: format!("the file contains {name}"), ..error }

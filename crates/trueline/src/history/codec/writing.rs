@@ -142,7 +142,7 @@ impl Target {
                 Some(Value::Null) => {
                     return refused(
                         line,
-                        format!("`{f}` has the key null, which no format can express; give the key a value"),
+                        format!("`{f}` has the key null, which no format can express; use a key that is not null"),
                     );
                 }
                 _ => {}

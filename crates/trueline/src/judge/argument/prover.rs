@@ -391,7 +391,7 @@ impl<'e, 'm> Prover<'e, 'm> {
         // as sound derives the claim.
         debug_assert!(
             held != Some(Held::No) || !is_vouched(),
-            "a sound rule proposed a claim that does not hold: {proposal:?}"
+            "a rule is not sound: it proposed a claim that does not hold: {proposal:?}"
         );
         let confirmed = match held {
             Some(held) => held == Held::Yes,

@@ -45,7 +45,7 @@ impl<'a, S: IntervalSpec> IntervalTask<'a, S> {
         self.events().filter(|event| event.kind() == EventKind::Call).map(|event| event.op())
     }
 
-    /// Returns the executions that have been called and have not returned at the end, in the order of their calls.
+    /// Returns the executions that are still open at the end, in the order of their calls.
     pub(super) fn stuck(&self) -> Vec<OpId> {
         self.executions().filter(|op| !self.has_returned(*op)).collect()
     }

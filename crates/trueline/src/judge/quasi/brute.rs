@@ -30,7 +30,7 @@ pub(super) fn search(
     meter: &mut Meter,
 ) -> Result<QuasiFound, LimitKind> {
     if task.len() > MOST_OPERATIONS {
-        return Err(LimitKind::Refused("it has too many operations to try all orders"));
+        return Err(LimitKind::Refused("it has too many operations, so not all orders can be tried"));
     }
     let optional: Vec<u32> = task.operations().filter(|op| !task.must(*op)).collect();
     if optional.len() > MOST {
@@ -106,7 +106,7 @@ struct Legal<'a> {
 }
 
 impl Legal<'_> {
-    /// Calls `found` with all legal orders of the given operations, until `found` returns `true`.
+    /// Calls `found` with each legal order of the given operations, until `found` returns `true`.
     fn all_orders(
         &mut self,
         rest: &[u32],

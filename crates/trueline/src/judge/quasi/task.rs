@@ -139,7 +139,7 @@ impl QuasiTask {
         self.returns[first as usize] < self.calls[second as usize]
     }
 
-    /// Returns whether the operation returned, so that it must have taken effect.
+    /// Returns whether the operation must have taken effect, because it returned.
     pub(super) fn must(&self, op: u32) -> bool {
         self.returns[op as usize] != NEVER
     }

@@ -37,7 +37,7 @@ pub(super) const fn multiply(left: u64, right: u64) -> u64 {
     add(product as u64 & PRIME, (product >> 61) as u64)
 }
 
-/// Computes the inverse by Fermat's little theorem, as the power with the exponent `PRIME - 2`.
+/// Computes the inverse by Fermat's little theorem: raises the number to the power `PRIME - 2`.
 const fn inverse(number: u64) -> u64 {
     let mut power = number;
     let mut result = 1;

@@ -120,7 +120,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for DisplacementQueue<V> {
         values.extend(state.near.iter().rev().map(|(value, _)| value));
         values.reverse();
         match state.near.first() {
-            Some((first, due)) if *due < 0 => format!("{values:?} ({first:?} is late by {})", -due),
+            Some((first, -1)) => format!("{values:?} ({first:?} is late by 1 dequeue)"),
+            Some((first, due)) if *due < 0 => format!("{values:?} ({first:?} is late by {} dequeues)", -due),
             _ => format!("{values:?}"),
         }
     }

@@ -52,7 +52,7 @@ impl From<Broken> for CodecError {
         Self::whole_file(match broken {
             Broken::Read(error) => return Self::io(0, error),
             Broken::Invalid(what) => {
-                format!("this is not a valid Arrow file (there is a problem with {what}); write it again")
+                format!("this is not a valid Arrow file (problem: {what}); write it again")
             }
             Broken::Short => "the Arrow file is cut off; write or copy it again".to_owned(),
             Broken::Unsupported(what) => {

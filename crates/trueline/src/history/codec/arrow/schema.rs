@@ -34,7 +34,7 @@ impl Field {
     }
 }
 
-/// The type of integers: their size in bytes, and whether they have a sign.
+/// The type of integers: their size in bytes, and whether they are signed.
 pub(super) type Integer = (usize, bool);
 
 /// The type of a column.

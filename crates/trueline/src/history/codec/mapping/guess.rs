@@ -221,8 +221,7 @@ pub fn guess(start: &[u8]) -> Result<Guess, CodecError> {
         None => return Err(CodecError::whole_file("the file is empty; give one with records")),
     };
     if records.is_empty() {
-        let message =
-            "there are no records at the beginning of the file; give JSON, or a table with names in its first row";
+        let message = "there are no records at the beginning of the file; give JSON, or a table with column names in its first row";
         return Err(CodecError::whole_file(message));
     }
     let values = if description.contains_key("format") { Values::Text } else { Values::Plain };

@@ -809,7 +809,7 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
                 Ok(Ok(Value::Int(process)))
             }
             Some(Ok(Value::Text(_) | Value::List(_))) if self.has_numbers => {
-                Err(format!("`{}` is a number on an earlier line; use numbers or names throughout", source.name()))
+                Err(format!("`{}` is a number on an earlier line; use only numbers or only names", source.name()))
             }
             Some(Ok(process @ (Value::Int(_) | Value::Text(_) | Value::List(_)))) => {
                 let next = i64::try_from(self.processes.len()).unwrap_or(i64::MAX);

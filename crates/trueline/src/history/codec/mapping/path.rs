@@ -65,7 +65,10 @@ impl Path {
         }
         let steps = steps(rest).map_err(|fault| format!("`{}` is not a path: {fault}", quoted(text)))?;
         if steps.contains(&Segment::Each) {
-            return Err(format!("`{}` has `[]`, which only `records` may have; name one item", quoted(text)));
+            return Err(format!(
+                "`{}` has `[]`, which only `records` may have; select one item, such as `[0]` or `[key=name]`",
+                quoted(text)
+            ));
         }
         Ok(Self { up, steps, text: text.trim().to_owned() })
     }

@@ -7,8 +7,8 @@ pub(super) const PRESETS: [(&str, &str); 5] = [
     ("csv", "comma- or tab-separated values whose columns have trueline's names"),
     ("parquet", "Parquet files whose columns have trueline's names"),
     ("arrow", "Arrow files and streams whose columns have trueline's names"),
-    ("otlp", "spans of OpenTelemetry, in JSON"),
-    ("jaeger", "spans of Jaeger, in JSON"),
+    ("otlp", "OpenTelemetry spans, in JSON"),
+    ("jaeger", "Jaeger spans, in JSON"),
 ];
 
 /// Returns the description of the preset with this name, in the form of a mapping.

@@ -232,7 +232,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Codec
                 || what.starts_with("Disabled feature") =>
         {
             format!(
-                "this Parquet file uses a feature that is not supported ({what}); write it with the compression none, snappy, gzip, lz4 or zstd"
+                "this Parquet file uses a feature that is not supported ({what}); write it with the default encodings, and with the compression none, snappy, gzip, lz4 or zstd"
             )
         }
         Ok(Err(error)) => format!("this is not a complete Parquet file ({error}); write it again"),
