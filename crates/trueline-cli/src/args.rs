@@ -207,7 +207,7 @@ order of events in the log may be wrong. In Python:
 
 Each connection to trueline is a process. A client that makes concurrent calls over one connection
 adds a `process` to each line, a number or a name. A line may also have an `object` and a `key`, as
-in history files. A call that is open when the client disconnects may have taken effect or not.";
+in history files. A call that is open when the client disconnects may or may not have taken effect.";
 
 const COLLECT_EXIT_CODES: &str = "\
 Exit codes:

@@ -59,7 +59,7 @@ impl Unreadable {
     pub(crate) fn limit(kind: LimitKind) -> Self {
         let remedy = match kind {
             LimitKind::Cancelled => "interrupted".to_owned(),
-            kind => format!("the {kind} limit was reached; raise it"),
+            kind => format!("the {kind} limit was reached; raise the limit"),
         };
         Self { line: None, message: remedy, limit: Some(kind) }
     }

@@ -386,12 +386,12 @@ const LINEARIZABLE: &[Entry] = &[
         set(settings, || LockFreeSkiplist::new(Good, lock_free_skiplist::Collisions::StepOver))
     })
     .paper("H&K `LFSLF0`")
-    .fault("a walk may step over the item; a good hash function hides this fault", ACCEPTED),
+    .fault("a traversal may skip the item that it is looking for; a good hash function hides this fault", ACCEPTED),
     Entry::new("lock-free-skiplist", "lock-free-skiplist-faulty-stepping-over", "set", |settings| {
         set(settings, || LockFreeSkiplist::new(Bad, lock_free_skiplist::Collisions::StepOver))
     })
     .paper("H&K `LFSLF1`, Lowe §8")
-    .fault("a walk may step over the item", REJECTED),
+    .fault("a traversal may skip the item that it is looking for", REJECTED),
     Entry::new("lock-free-skiplist", "lock-free-skiplist-faulty-collisions", "set", |settings| {
         set(settings, || LockFreeSkiplist::new(Bad, lock_free_skiplist::Collisions::None))
     })

@@ -515,7 +515,7 @@ impl<'a> Teller<'a> {
         };
         if let Some(kind) = limit {
             self.notes.push(format!(
-                "the {kind} limit was reached, so the input was judged only up to line {}; raise it",
+                "the {kind} limit was reached, so the input was judged only up to line {}; raise the limit",
                 follower.reader.lines()
             ));
         }
@@ -593,7 +593,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, String> {
     ] {
         if is_given {
             return Err(format!(
-                "{option} is not supported with --follow; leave it out, and run `trueline check` on the file afterwards"
+                "{option} is not supported with --follow; leave it out, and run `trueline check` on the file afterward"
             ));
         }
     }
@@ -612,7 +612,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, String> {
     let memory = usize::try_from(limits.memory / 4 * 3).unwrap_or(usize::MAX);
     let mut teller = Teller::new(name.clone(), judge.spec.name(), (args.json, args.quiet, args.fail_fast));
     let last_words = |kind: LimitKind| {
-        output::error(format_args!("{name}: the {kind} limit was reached before a verdict; raise it"));
+        output::error(format_args!("{name}: the {kind} limit was reached before a verdict; raise the limit"));
         3
     };
     let followed = limits.watch(Stage::Judging, last_words, || {

@@ -24,7 +24,7 @@ fn an_exchange_that_was_too_late() {
         let said = if is_direct {
             ", but could only have returned 70\n"
         } else {
-            ": by the time of this return, no order is possible\n"
+            ": by the time of this return, no order was possible\n"
         };
         assert!(out.contains(said), "{out}");
         let together = "\

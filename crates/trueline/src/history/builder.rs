@@ -63,7 +63,7 @@ impl fmt::Display for Problem {
                 write!(f, "process {process} returns, but has no open call; log its call first")
             }
             Self::TwoOpenCalls(process) => {
-                write!(f, "process {process} calls while its earlier call is open; {once}")
+                write!(f, "process {process} makes a call while its earlier call is open; {once}")
             }
             Self::ReturnBeforeCall { call, ret } => {
                 write!(f, "the operation returns at {ret}, before its call at {call}; check the clock, or swap the two")

@@ -57,8 +57,8 @@ impl fmt::Debug for SyncModel {
 /// matter. It is small because each order is tried.
 const MOST_IN_ANY_ORDER: usize = 7;
 
-/// The maximum number of orders that are tried: the number of orders of [`MOST_IN_ANY_ORDER`]
-/// executions of one operation.
+/// The maximum number of orders that are tried: the factorial of [`MOST_IN_ANY_ORDER`], which is
+/// the number of orders of that many executions.
 const MOST_ORDERS: usize = 5040;
 
 /// Returns the number of orders in which executions can be arranged if only executions of the same

@@ -513,7 +513,7 @@ impl Rejection {
         match (result, self.allowed.as_slice()) {
             (None, _) => format!("{what} returned, but no order of the calls allows this"),
             (Some(result), _) if !self.is_first => {
-                format!("{what} returned {}: by the time of this return, no order is possible", shorten(result))
+                format!("{what} returned {}: by the time of this return, no order was possible", shorten(result))
             }
             (Some(result), []) if self.all_allowed => {
                 format!("{what} returned {}, but could not have returned at all then", shorten(result))

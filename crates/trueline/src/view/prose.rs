@@ -178,7 +178,7 @@ pub fn tell_progress<Op: Display, Ret: Display>(
         let then = if before.is_empty() { "" } else { "Then " };
         let (names, together) = (teller.names(group), if group.len() > 1 { " together" } else { "" });
         let sentence = if stuck.len() == group.len() {
-            format!("{then}{names} could take effect{together}, but never returned")
+            format!("{then}{names} could have taken effect{together}, but never returned")
         } else {
             let stuck = teller.names(&stuck);
             format!(
@@ -274,7 +274,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
         (false, _) => (format!("But {name}"), ", no matter how the others took effect"),
     };
     teller.say(match (all_allowed, results.as_slice()) {
-        _ if !is_first => format!("By the time {name} returned, no order is possible"),
+        _ if !is_first => format!("By the time {name} returned, no order was possible"),
         (true, []) => format!("{but} could not have returned then{how}"),
         (true, results) => format!("{but} could only have returned {}{how}", alternatives(results)),
         (false, []) => format!("{but} could not have returned that{how}"),
@@ -773,7 +773,7 @@ impl Teller {
                 };
                 format!(
                     "{user} could not have returned that {begin}, \
-                     and {others} could have led, with its own result, to a state that allows this"
+                     and {others} could have returned its own result and led to a state that allows this"
                 )
             }
             Reason::NoMaker { needs, .. } => {

@@ -359,7 +359,11 @@ fn write_legend(out: &mut String, timeline: &Timeline, settings: &Settings, stro
     }
     if let Some(state) = timeline.state_at_problem() {
         let room = settings.width.saturating_sub(30).max(20);
-        let _ = writeln!(out, "  the state before it, in that order: {}", shorten(state, room, strokes.ellipsis));
+        let _ = writeln!(
+            out,
+            "  the state before it, if they took effect in that order: {}",
+            shorten(state, room, strokes.ellipsis)
+        );
     }
     // List the last annotations between the first event that is drawn and the problem, because they
     // are closest to the problem.

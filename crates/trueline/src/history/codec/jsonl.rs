@@ -161,7 +161,7 @@ pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<
                     }
                     Some(true) => {
                         let message = format!(
-                            "process {process} calls an operation at the time at which its previous one returns, \
+                            "process {process} calls an operation at the same time as its previous one returns, \
                              which events cannot express; write whole \
                              operations"
                         );
@@ -575,8 +575,8 @@ impl<'r, I: Intake> File<'r, I> {
         match (&mut self.content, kind) {
             (Content::Events(events), Some(kind)) => add_event(events, number, kind, process, object, fields),
             (Content::Operations(operations), None) => operations.add(number, process, object, fields),
-            (Content::Events(_), None) => Err("this line is a whole operation (it has `call`), but earlier lines are events (they have `type`); use one form in a file".into()),
-            _ => Err("this line is an event (it has `type`), but earlier lines are whole operations (they have `call`); use one form in a file".into()),
+            (Content::Events(_), None) => Err("this line is a whole operation (it has `call`), but earlier lines are events (they have `type`); use only one of the two forms in a file".into()),
+            _ => Err("this line is an event (it has `type`), but earlier lines are whole operations (they have `call`); use only one of the two forms in a file".into()),
         }
     }
 

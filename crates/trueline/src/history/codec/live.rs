@@ -182,9 +182,9 @@ impl LiveReader {
         }
         if *self.is_events.get_or_insert(is_event) != is_event {
             return Err(if is_event {
-                "this line is an event (it has `type`), but earlier lines are whole operations (they have `call`); use one form in a file".to_owned()
+                "this line is an event (it has `type`), but earlier lines are whole operations (they have `call`); use only one of the two forms in a file".to_owned()
             } else {
-                "this line is a whole operation (it has `call`), but earlier lines are events (they have `type`); use one form in a file".to_owned()
+                "this line is a whole operation (it has `call`), but earlier lines are events (they have `type`); use only one of the two forms in a file".to_owned()
             });
         }
         let object = object.map(|name| self.object(name));
@@ -198,7 +198,7 @@ impl LiveReader {
         if kind == Kind::Invoke {
             if self.open.contains_key(&process) {
                 return Err(format!(
-                    "process {process} calls while its earlier call is open; a process does one operation at a time, \
+                    "process {process} makes a call while its earlier call is open; a process does one operation at a time, \
                      so give concurrent operations different processes"
                 ));
             }

@@ -47,8 +47,8 @@ pub fn notes(mut input: impl BufRead) -> Result<Vec<Note>, CodecError> {
     while let Some(line) = rows.next(&mut cells)? {
         if cells.len() != header.len() {
             let message = format!(
-                "the row has {} cells, but there are {} columns; write one cell for each column, or put cells with \
-                 separators into quotation marks",
+                "the row has {} cells, but there are {} columns; write one cell for each column, or put cells that \
+                 contain separators in quotation marks",
                 cells.len(),
                 header.len()
             );

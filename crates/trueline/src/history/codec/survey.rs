@@ -181,7 +181,7 @@ impl Remarks {
                 Some((Some(until), line)) if *until > interval.call => {
                     let process = interval.process;
                     self.see(Trap::Overlap, interval.line, || {
-                        format!("process {process} calls while its operation on line {line} is open")
+                        format!("process {process} makes a call while its operation on line {line} is open")
                     });
                     return false;
                 }
@@ -227,7 +227,9 @@ impl Remarks {
             // or the last does.
             let mut ends = tied.first().into_iter().chain(tied.last());
             if let Some((_, _, other)) = ends.find(|(_, process, _)| *process != interval.process) {
-                self.see(Trap::Tie, interval.line, || format!("the call is at {call}, when line {other} returns"));
+                self.see(Trap::Tie, interval.line, || {
+                    format!("the call is at {call}, when the operation on line {other} returns")
+                });
             }
             coarse &= interval.call % 1000 == 0 && ret.is_none_or(|ret| ret % 1000 == 0);
         }

@@ -176,7 +176,7 @@ impl Target {
             if let Some(operation) = touching(history) {
                 let process = operation.process;
                 let message = format!(
-                    "process {process} calls at the same time at which its last operation returns, which {name} \
+                    "process {process} makes a call at the same time as its last operation returns, which {name} \
                      cannot express; write whole operations (jsonl-operations or porcupine-json)"
                 );
                 return refused(operation.call_line(), message);

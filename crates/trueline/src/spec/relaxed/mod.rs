@@ -92,9 +92,9 @@ impl<C> Relaxed<C> {
         self.lateness && passed_over >= self.k
     }
 
-    /// After an operation has taken a value, returns the number of times in a row that the next
-    /// value has been passed over. `is_other` is `true` if the operation took another value, and
-    /// `false` if it took the next value itself.
+    /// Returns the number of times in a row that the next value has been passed over, including by
+    /// the operation that has just taken a value. `is_other` is `true` if that operation took
+    /// another value, and `false` if it took the next value itself.
     fn passed_over_then(&self, passed_over: u32, is_other: bool) -> u32 {
         if self.lateness && is_other { passed_over + 1 } else { 0 }
     }

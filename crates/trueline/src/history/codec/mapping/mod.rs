@@ -610,7 +610,7 @@ impl Mapping {
             if cells.len() != header.len() {
                 let message = format!(
                     "the row has {} cells, but there are {} columns; write one cell for each column, or put cells \
-                     with separators into quotation marks",
+                     that contain separators in quotation marks",
                     cells.len(),
                     header.len()
                 );
