@@ -157,7 +157,9 @@ fn specification(args: &CheckArgs) -> Result<NamedSpec, String> {
 fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
     let name = spec.name();
     if args.criterion == Criterion::Progress && args.factor.is_some() {
-        return Some("--factor is only for --criterion quasi; leave out --factor, or the other --criterion".to_owned());
+        return Some(
+            "--factor is only for --criterion quasi; leave out --factor, or choose --criterion quasi".to_owned(),
+        );
     }
     if args.criterion == Criterion::Quasi && args.factor.is_none() && !spec.is_quasi() {
         return Some(format!(
@@ -310,7 +312,7 @@ impl<'a> Judge<'a> {
         let reading = Reading::new(&args.read, args.clock_skew)?;
         if spec.process_matters() && !reading.names_processes() {
             return Err(format!(
-                "results of {} depend on the calling process; add `process` to the mapping, which does not assign it",
+                "results of {} depend on the calling process, but the mapping does not assign `process`; add it to the mapping",
                 spec.name()
             ));
         }

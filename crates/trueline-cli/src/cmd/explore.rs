@@ -202,7 +202,7 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
         }
     } else if args.calls.is_some() && plan.threads_choose() {
         return Err(format!(
-            "--calls cannot be used with {}, because its threads choose their operations while they run; use --threads and --ops, or --program, instead",
+            "--calls can be used with {} only together with --against or --factor, because its threads choose their operations while they run; use --threads and --ops, or --program, instead",
             entry.name
         ));
     }
@@ -379,7 +379,7 @@ fn text(
     writeln!(out, "  in {elapsed:.1?}")?;
     test::tested(out, outcome)?;
     if *undecided > 0 {
-        writeln!(out, "  {undecided} histories were not judged: make programs smaller")?;
+        writeln!(out, "  {undecided} histories were not judged: make programs smaller, with fewer --calls or --ops")?;
     }
     if is_cancelled {
         writeln!(out, "  the exploration was canceled before it was complete")?;

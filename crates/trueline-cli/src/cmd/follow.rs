@@ -2,8 +2,8 @@
 //! the events that `trueline collect --check` logs.
 //!
 //! A [`Follower`] reads JSON lines one by one and judges each key online. Histories in other
-//! formats or of other specifications are judged as a whole: at the end, and at the intervals that
-//! `--every` gives.
+//! formats, or of specifications that cannot be judged online, are judged as a whole: at the end,
+//! and at the intervals that `--every` gives.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

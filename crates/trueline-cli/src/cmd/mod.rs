@@ -47,9 +47,9 @@ fn ill_formed(spec: &NamedSpec, history: &RawHistory) -> Option<String> {
     let (inserts, removes) = (count(insert), count(remove));
     (inserts != removes).then(|| {
         format!(
-            "the history has {inserts} calls of `{insert}` but {removes} of `{remove}`; an element that is not both \
+            "the history has {inserts} calls to `{insert}` but {removes} to `{remove}`; an element that is not both \
              inserted and removed has no position to compare, so quasi linearizability may reject operations that are \
-             within their factors; record the same number of calls of both"
+             within their factors; record the same number of calls to both"
         )
     })
 }

@@ -41,7 +41,7 @@ fn the_report_says_which_criterion_and_how_far_off() {
     let scratch = Scratch::new("quasi-report");
     let file = scratch.file("q.jsonl", OUT_OF_ORDER);
     let judged = run(&["check", "--spec", "queue", "--factor", "enq=0,deq=1", &file]);
-    let reason = "it is not quasi linearizable by class (enqueue 0, dequeue 1); it would be if the factors were larger by 1, but no smaller increase is enough";
+    let reason = "it is not quasi linearizable by class (enqueue 0, dequeue 1); it would be if the factors were larger by 1, and no smaller increase is enough";
     assert!(judged.stdout.contains(reason), "{}", judged.stdout);
     // 3 was dequeued two places before 2, but was enqueued after it.
     let conflict = "\
@@ -53,7 +53,7 @@ fn the_report_says_which_criterion_and_how_far_off() {
 ";
     assert!(judged.stdout.ends_with(conflict), "{}", judged.stdout);
     let judged = run(&["check", "--spec", "quasi-queue:0", &file]);
-    let reason = "it is not quasi linearizable as a whole (0); it would be if the factors were larger by 1, but no smaller increase is enough";
+    let reason = "it is not quasi linearizable as a whole (0); it would be if the factors were larger by 1, and no smaller increase is enough";
     assert!(judged.stdout.contains(reason), "{}", judged.stdout);
     let stack = scratch.file("s.jsonl", OUT_OF_ORDER.replace("enqueue", "push").replace("dequeue", "pop"));
     let judged = run(&["check", "--spec", "quasi-stack:0", &stack]);

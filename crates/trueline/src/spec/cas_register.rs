@@ -13,7 +13,7 @@ use super::{Initial, Spec, Standard, Steps, Subject, blocked, outcome};
 /// | `Write(v)` | `Done` | never |
 /// | `Cas { expected, new }` | `Swapped`: `true` if the value was `expected` | if `false`; always if `expected` is `new` |
 ///
-/// `Cas` replaces the value by `new` if the value is `expected`. Otherwise it fails, and returns
+/// `Cas` replaces the value with `new` if the value is `expected`. Otherwise it fails, and returns
 /// `Swapped(false)`. It does not fail for any other reason. A register is one object without keys.
 /// A state is a value. The heap memory of the value itself is not counted.
 ///

@@ -67,7 +67,7 @@ impl FromStr for Calls {
 }
 
 fn hint() -> String {
-    "write a number of calls for each child thread, separated by `*`, then `+` and that of the main thread, such as 2*2+4".to_owned()
+    "write the number of calls of each child thread, separated by `*`, then `+` and the number of calls of the main thread, such as 2*2+4".to_owned()
 }
 
 #[cfg(test)]

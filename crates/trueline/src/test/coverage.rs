@@ -65,7 +65,7 @@ impl TooLittle {
                 "make runs smaller with `.calls(..)`, or allow more time for each with `.timeout(..)`"
             }
             Self::NoOverlap { .. } => {
-                "let at least two threads call operations with `.threads(..)`, or make them yield with `.chaos(4)`"
+                "use at least two threads that call operations (`.threads(..)`), or make them yield (`.chaos(4)`)"
             }
             Self::NeverCalled { .. } => {
                 "check that its `.when(..)` can return `true`, or leave the operation out with `.weight(0)`"

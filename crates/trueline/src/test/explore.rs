@@ -211,7 +211,7 @@ impl Exploration {
     /// };
     /// assert!(explored(0).failure.is_some());
     /// assert!(explored(2).failure.is_none());
-    /// assert_eq!(explored(2).explored.unwrap().semantics.unwrap(), "quasi linearizable as a program (enqueue 0, dequeue 2)");
+    /// assert_eq!(explored(2).explored.unwrap().semantics.unwrap(), "quasi linearizable compared with serial runs (enqueue 0, dequeue 2)");
     /// ```
     pub fn factor(mut self, operation: &str, factor: u32) -> Self {
         self.factors.push((operation.to_owned(), factor));
@@ -1516,8 +1516,8 @@ impl Plan {
             return Ok(());
         }
         Err(format!(
-            "the program is not well formed: it has {inserts} calls of `{}`, but {removes} of `{}`; an element that is \
-             not both inserted and removed has no position to compare; make the same number of calls of both",
+            "the program is not well formed: it has {inserts} calls to `{}`, but {removes} to `{}`; an element that is \
+             not both inserted and removed has no position to compare; make the same number of calls to both",
             name(insert),
             name(remove)
         ))

@@ -39,7 +39,7 @@ impl fmt::Display for MoreFactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::By(more) => {
-                write!(f, "it would be if the factors were larger by {more}, but no smaller increase is enough")
+                write!(f, "it would be if the factors were larger by {more}, and no smaller increase is enough")
             }
             Self::Never => f.write_str("no order of the operations is legal, whatever the factors"),
             Self::MoreThan(0) => f.write_str("it is not known how much larger the factors would have to be"),

@@ -773,7 +773,7 @@ impl Teller {
                 };
                 format!(
                     "{user} could not have returned that {begin}, \
-                     and {others} could have returned its own result and led to a state that allows this"
+                     and {others} leads, with its recorded result, to a state that allows this return"
                 )
             }
             Reason::NoMaker { needs, .. } => {
@@ -1022,8 +1022,8 @@ fn needed_number(what: Counted, needed: i64) -> String {
     }
 }
 
-/// Describes the initial count. Returns `None` if the count is zero and a reader expects this, as
-/// for the readers of a lock.
+/// Describes the initial count. Returns `None` if the count is zero and this goes without saying,
+/// as for the readers of a lock.
 fn at_first(what: Counted, initial: i64, initially: &str) -> Option<String> {
     match (what, initial) {
         (Counted::Readers | Counted::Writers | Counted::Values, 0) => None,

@@ -12,7 +12,8 @@ struct Figures {
     page: &'static str,
     /// The text around the figures, which stand for `{}`. After `about {}`, a figure may differ by a fifth.
     text: &'static str,
-    /// The beginning of a row, without its first `| `. The first such row counts.
+    /// The beginning of a row, without its first `| `. The first such row counts. After `A > B`, it is the first row that
+    /// begins with B below a row that begins with A.
     row: &'static str,
     /// The beginning of the header of a column, for each figure.
     columns: &'static [&'static str],
@@ -39,7 +40,7 @@ const PAPER: &[&str] = &["the paper"];
 const LOWE: &[&str] = &["queue-lowe", "auto", "jit-graph"];
 
 const FIGURES: [Figures; 35] = [
-    figures(README, "in about {}.", "set 280000 auto partitioned", TIME),
+    figures(README, "with the witness, in about {};", "set 280000 auto partitioned", TIME),
     figures(README, "a violation in about {};", "register-bad 32 2", TIME),
     figures(README, "and a violation, in about {}.", "register-info 5 2", TIME),
     figures(CHECKERS, "| `auto` | {} | {} | {} |", "set 280000 auto |", CORE),
@@ -55,7 +56,7 @@ const FIGURES: [Figures; 35] = [
     figures(
         CHECKERS,
         "{} if only 8,192 of them are, chosen by recency and cost, and {} if",
-        "| 8192 |",
+        "queue, 4 clients, good, seed 2 > | 8192 |",
         &["recent or costly", "least recently used"],
     ),
     figures(CHECKERS, "this takes {} instead of", "set 280000 auto partitioned", TIME),
@@ -128,16 +129,19 @@ fn figure(text: &str) -> Vec<Number> {
 /// Returns the cell of a table in this row and column, or `None` if no row has this column.
 fn cell<'t>(tables: &'t str, row: &str, column: &str) -> Option<&'t str> {
     let cells = |line: &'t str| line.trim_matches('|').split('|').map(str::trim);
+    let (above, row) = row.split_once(" > ").map_or((None, row), |(above, row)| (Some(above), row));
+    let mut is_below = above.is_none();
     let mut header = None;
     let mut previous = "";
     for line in tables.lines() {
         if line.starts_with("|--") {
             header = cells(previous).position(|name| name.starts_with(column));
         }
-        if let (Some(rest), Some(at)) = (line.strip_prefix("| "), header)
-            && rest.starts_with(row)
-        {
-            return cells(line).nth(at);
+        if let (Some(rest), Some(at)) = (line.strip_prefix("| "), header) {
+            if is_below && rest.starts_with(row) {
+                return cells(line).nth(at);
+            }
+            is_below = is_below || above.is_some_and(|above| rest.starts_with(above));
         }
         previous = line;
     }
@@ -196,10 +200,14 @@ fn figures_are_those_of_the_tables() {
 
 #[test]
 fn wrong_figures_are_found() {
-    let tables = "| case | time | memory |\n|---|---|---|\n| a b | 27.16 ms | 1,024 |\n| c | 8.2 ± 1.74 | 5 |\n";
+    let tables = "| case | time | memory |\n|---|---|---|\n| a b | 27.16 ms | 1,024 |\n| c | 8.2 ± 1.74 | 5 |\n\
+                  | d e | 1 | 2 |\n| | f | 3 | 4 |\n| d g | 5 | 6 |\n| | f | 7 | 8 |\n";
     assert_eq!(cell(tables, "a b", "time"), Some("27.16 ms"));
     assert_eq!(cell(tables, "c", "mem"), Some("5"));
-    assert_eq!(cell(tables, "d", "time"), None);
+    assert_eq!(cell(tables, "x", "time"), None);
+    assert_eq!(cell(tables, "| f |", "memory"), Some("3"));
+    assert_eq!(cell(tables, "d g > | f |", "memory"), Some("7"));
+    assert_eq!(cell(tables, "d g > | h |", "memory"), None);
     for (said, measured, is_about) in [
         ("27 ms", "27.16 ms", false),
         ("1,024", "1024", false),

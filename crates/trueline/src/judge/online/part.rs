@@ -646,9 +646,9 @@ impl Part {
         flashes
     }
 
-    /// Records the results that open operations could have had at no cost in `state`, which is the
-    /// state after a blind write that took effect in the last gap. Skips the operation `returning`,
-    /// which is no longer open.
+    /// Records the results that open operations could have had in `state` without changing it. It is
+    /// the state after a blind write that took effect in the last gap. Skips the operation
+    /// `returning`, which is no longer open.
     fn see_flash(&self, door: &mut dyn Door, to: &mut Configuration, state: u32, returning: u32) {
         for other in &self.open {
             let may_see = other.op != returning && other.called < to.gap && other.kind != EffectKind::Blind;

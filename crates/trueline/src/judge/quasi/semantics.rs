@@ -167,7 +167,7 @@ impl<Op, Ret> fmt::Display for Semantics<'_, Op, Ret> {
         match &self.kind {
             Variant::ByClass(factors) => write!(f, "quasi linearizable by class ({factors})"),
             Variant::WholeDomain(factor) => write!(f, "quasi linearizable as a whole ({factor})"),
-            Variant::OfProgram(factors, _) => write!(f, "quasi linearizable as a program ({factors})"),
+            Variant::OfProgram(factors, _) => write!(f, "quasi linearizable compared with serial runs ({factors})"),
         }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) enum Seen<M> {
     All(Box<All<M>>),
     /// Forgets the least recently used configurations.
     Recent(Box<Recent<M>>),
-    /// Forgets old configurations if the search failed from them with little work.
+    /// Forgets those old configurations that take the search little work to refute again.
     Costly(Box<Costly<M>>),
 }
 
