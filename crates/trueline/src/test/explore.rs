@@ -639,7 +639,7 @@ impl Exploring {
             let Some(sequences) = self.plan.judge.sequences(&calls) else {
                 panic!(
                     "`{}` allows several results, so serial histories cannot be generated from it: use a \
-                     specification that keeps the order, or leave out the factors",
+                     strictly ordered specification, or leave out the factors",
                     self.plan.judge.name()
                 );
             };
