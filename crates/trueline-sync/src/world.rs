@@ -170,9 +170,11 @@ pub trait Blocking {
 pub struct Place(usize);
 
 impl Place {
+    /// Returns the place of a primitive. Exposes the provenance of its address, because the value of a static primitive
+    /// may be restored by its address.
     #[inline]
     pub(crate) fn of<T: ?Sized>(primitive: &T) -> Self {
-        Self(std::ptr::from_ref(primitive).addr())
+        Self(std::ptr::from_ref(primitive).expose_provenance())
     }
 
     /// Returns the address of the primitive.

@@ -219,7 +219,7 @@ macro_rules! common {
             pub(crate) fn restore(address: usize, bits: u64) {
                 let pointer = std::ptr::with_exposed_provenance::<real::$name$(<$generic>)?>(address);
                 // SAFETY: `Statics` passes the address of an atomic of this type, which `access` had a reference to.
-                // The atomic is in static memory, so it is still alive; `bits` exposed its provenance.
+                // The atomic is in static memory, so it is still alive; `Place::of` exposed its provenance.
                 let atomic = unsafe { &*pointer };
                 atomic.store(Self::value_of(bits), Ordering::Relaxed);
             }
@@ -580,8 +580,8 @@ mod tests {
         let kept = (AtomicI16::bits(NUMBER.load(SeqCst)), AtomicBool::bits(FLAG.load(SeqCst)));
         NUMBER.store(9, SeqCst);
         FLAG.store(false, SeqCst);
-        AtomicI16::restore(std::ptr::from_ref(&NUMBER).expose_provenance(), kept.0);
-        AtomicBool::restore(std::ptr::from_ref(&FLAG).expose_provenance(), kept.1);
+        AtomicI16::restore(Place::of(&NUMBER).address(), kept.0);
+        AtomicBool::restore(Place::of(&FLAG).address(), kept.1);
         assert_eq!((NUMBER.load(SeqCst), FLAG.load(SeqCst)), (-3, true));
     }
 }

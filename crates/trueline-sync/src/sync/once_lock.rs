@@ -216,7 +216,8 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// Returns the value, and initializes it if needed.
     ///
     /// # Panics
-    /// Panics if an earlier initialization has panicked.
+    /// Panics if an earlier initialization has panicked, or if an exploration would initialize a static again whose
+    /// closure owns data.
     #[track_caller]
     pub fn force(this: &Self) -> &T {
         let cell = &this.cell;
@@ -241,7 +242,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// Returns a mutable reference to the value, and initializes it if needed.
     ///
     /// # Panics
-    /// Panics if an earlier initialization has panicked.
+    /// Panics like [`force`](Self::force).
     pub fn force_mut(this: &mut Self) -> &mut T {
         Self::force(this);
         this.cell.get_mut().expect("`force` has initialized the value")
