@@ -309,7 +309,6 @@ impl<S: Spec + ?Sized> Case for Typed<'_, S> {
     fn classes_of(&self, operations: &mut dyn Iterator<Item = OpId>, asked: Option<OpId>) -> Classes {
         let hasher = hash::Builder::default();
         let mut table = Table::default();
-        let mut hashes: Vec<u64> = Vec::new();
         let mut classes = Classes::none(self.places.len());
         // Foresight is sound only if the classes of all blind writes are marked as overwriting. Two
         // kinds of blind writes are not: operations that are left out, and `asked`. So if any
@@ -320,7 +319,7 @@ impl<S: Spec + ?Sized> Case for Typed<'_, S> {
             let mut pair = self.op(id);
             let hash = hasher.hash_one(pair);
             let is_asked = asked == Some(id);
-            let is_it = &mut |class| {
+            let is_it = |class| {
                 let first = classes.representative(ClassId(class));
                 Some(first) != asked && self.op(first) == pair && self.is_left_out(first) == self.is_left_out(id)
             };
@@ -340,8 +339,7 @@ impl<S: Spec + ?Sized> Case for Typed<'_, S> {
                 overwrites.then_some(reach),
                 foresees && result.is_some_and(|result| self.spec.is_goal(op, result)),
             );
-            hashes.push(hash);
-            table.insert(hash, class.0, &|class| hashes[class as usize]);
+            table.insert(hash, class.0);
             classes.put(id, class);
         }
         if classes.has_goals() {

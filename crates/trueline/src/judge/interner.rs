@@ -20,18 +20,40 @@ use hashbrown::HashTable;
 use super::search::hash::{self, Near};
 
 /// A table from hashes to the numbers of items that the caller keeps. It is not generic, so it is compiled once.
+///
+/// Like the table of [`Numbers`], it has a part of the hash beside each number, so that it grows without reading the
+/// items, and a lookup compares only items that are most likely equal.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table(HashTable<u32>);
+pub(super) struct Table(HashTable<Entry>);
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// The high half of the hash of the item.
+    hash: u32,
+    number: u32,
+}
+
+impl Entry {
+    /// Returns a hash for the table, which uses the lowest and the highest bits: a multiple of the stored half.
+    #[inline]
+    fn spread(&self) -> u64 {
+        u64::from(self.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
 
 impl Table {
     /// Returns the number that has this hash and for which `is_it` returns `true`.
-    pub(super) fn find(&self, hash: u64, is_it: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
-        self.0.find(hash, |number| is_it(*number)).copied()
+    #[inline]
+    pub(super) fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
+        let sought = Entry { hash: high_half(hash), number: 0 };
+        let found = self.0.find(sought.spread(), |entry| entry.hash == sought.hash && is_it(entry.number));
+        found.map(|entry| entry.number)
     }
 
-    /// Adds a number that is not in the table yet. `hash_of` returns the hash of a number's item.
-    pub(super) fn insert(&mut self, hash: u64, number: u32, hash_of: &dyn Fn(u32) -> u64) {
-        self.0.insert_unique(hash, number, |number| hash_of(*number));
+    /// Adds a number that is not in the table yet; `hash` is the hash of its item.
+    pub(super) fn insert(&mut self, hash: u64, number: u32) {
+        let entry = Entry { hash: high_half(hash), number };
+        self.0.insert_unique(entry.spread(), entry, Entry::spread);
     }
 
     fn bytes(&self) -> usize {
@@ -57,19 +79,19 @@ impl<T: Eq + Hash> Interner<T> {
     #[cfg(feature = "named")]
     pub(crate) fn find(&self, item: &T) -> Option<u32> {
         let hash = hash::Builder::default().hash_one(item);
-        self.table.find(hash, &mut |number| self.items[number] == *item)
+        self.table.find(hash, |number| self.items[number] == *item)
     }
 
     /// Returns the number of `item`, and whether the item is new.
     pub(super) fn intern(&mut self, item: T) -> (u32, bool) {
         let Self { items, table } = self;
         let hash = hash::Builder::default().hash_one(&item);
-        if let Some(number) = table.find(hash, &mut |number| items[number] == item) {
+        if let Some(number) = table.find(hash, |number| items[number] == item) {
             return (number, false);
         }
         let number = u32::try_from(items.len()).expect("memory runs out before 2^32 items");
         items.push(item);
-        table.insert(hash, number, &|number| hash::Builder::default().hash_one(&items[number]));
+        table.insert(hash, number);
         (number, true)
     }
 
@@ -169,6 +191,11 @@ pub(super) fn hash_of<T: Hash + ?Sized>(value: &T) -> u32 {
 #[inline]
 fn low_half(word: u64) -> u32 {
     word as u32
+}
+
+#[inline]
+fn high_half(word: u64) -> u32 {
+    low_half(word >> 32)
 }
 
 impl Numbers {

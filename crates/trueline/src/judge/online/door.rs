@@ -76,7 +76,7 @@ impl<T: Eq + Hash> Items<T> {
         let hash = hash::Builder::default().hash_one(&item);
         let Self { items, hashes, table } = self;
         let found = match table {
-            Some(table) => table.find(hash, &mut |number| items[number as usize] == item).map(|number| number as usize),
+            Some(table) => table.find(hash, |number| items[number as usize] == item).map(|number| number as usize),
             None => (0..hashes.len()).find(|&number| hashes[number] == hash && items[number] == item),
         };
         let number = found.unwrap_or(items.len());
@@ -84,13 +84,12 @@ impl<T: Eq + Hash> Items<T> {
         if found.is_none() {
             items.push(item);
             hashes.push(hash);
-            let hash_of = |number: u32| hashes[number as usize];
             match table {
-                Some(table) => table.insert(hash, as_number(number), &hash_of),
+                Some(table) => table.insert(hash, as_number(number)),
                 None if items.len() > FEW => {
                     let mut new = Table::default();
                     for (number, hash) in hashes.iter().enumerate() {
-                        new.insert(*hash, as_number(number), &hash_of);
+                        new.insert(*hash, as_number(number));
                     }
                     *table = Some(new);
                 }

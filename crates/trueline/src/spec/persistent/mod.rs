@@ -100,11 +100,9 @@ impl Hasher for FoldHasher {
         }
         let rest = words.remainder();
         if !rest.is_empty() {
-            // At most 7 bytes remain, so the last byte of the buffer can hold their number: "a" and "a\0" must differ.
-            let mut buffer = [0; 8];
-            buffer[..rest.len()].copy_from_slice(rest);
-            buffer[7] = rest.len() as u8;
-            self.write_u64(u64::from_le_bytes(buffer));
+            // At most 7 bytes remain, so the last byte can hold their number: "a" and "a\0" must differ.
+            let first = (rest.len() as u64) << 56;
+            self.write_u64(rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)) | first);
         }
     }
 
