@@ -107,7 +107,7 @@ impl<T> OnceLock<T> {
         unsafe { self.value() }
     }
 
-    /// Writes the value, in a closure of `once`.
+    /// Writes the value. Only the closure that `once` runs may call this.
     fn write(&self, value: T) {
         let slot = self.value.get();
         // SAFETY: closures of `once` run one at a time, and no reference to the value exists before

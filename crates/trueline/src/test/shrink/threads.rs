@@ -30,7 +30,7 @@ const FAILURES_TO_KNOW: u64 = 4;
 /// The failure rate of the smallest program is estimated from this number of failures.
 const FAILURES_TO_COUNT: u64 = 50;
 /// The failure rate of the smallest program is estimated from this number of failures if the
-/// failures are panics. This number is small, because each panic takes long.
+/// failures are panics. This number is small, because each panic takes a long time.
 const FEWER_TO_COUNT: u64 = 3;
 /// The number of batches after which the threads are replaced.
 const BATCHES_OF_THREADS: u32 = 8;
