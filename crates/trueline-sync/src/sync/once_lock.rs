@@ -228,9 +228,9 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
                  closure that owns no data"
             );
             let initialize = this.initialize.get();
-            // SAFETY: `once` runs at most one closure, so the closure is read once. If an
-            // exploration has restored `once`, this code reads `initialize` again. This is sound
-            // because the assertion above ensures that such a closure owns no data.
+            // SAFETY: `once` runs at most one closure, so `initialize` is read once. It is read
+            // again only if an exploration has restored `once`. Reading it again is sound because
+            // the assertion above ensures that the closure in `initialize` then owns no data.
             let initialize = unsafe { initialize.read() };
             cell.write(ManuallyDrop::into_inner(initialize)());
         });

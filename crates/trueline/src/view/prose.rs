@@ -924,8 +924,9 @@ impl Teller {
         } else {
             ("Wherever", "Whether", "Whichever")
         };
-        // Operations in `open` may have returned before `op`. Such an operation took effect either
-        // before `op` took effect, or not at all.
+        // An operation in `open` may have returned before `op` was called. If so, it took effect
+        // before `op` or not at all. So the sentence only distinguishes whether it took effect
+        // before `op`.
         let wherever = |teller: &mut Self, what: &str| match open.as_slice() {
             [] => format!("{wherever} {what} is placed, there is no legal order"),
             [one] => {

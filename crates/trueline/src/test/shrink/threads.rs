@@ -97,7 +97,8 @@ struct Stress<'p> {
     end: Instant,
     watchdog: Duration,
     batches: u32,
-    /// The time for which the last program ran. Time in which a run was stuck does not count.
+    /// The time for which the last program ran. If the failure is a stuck run, a batch in which a
+    /// run was stuck counts for at most [`BATCH`].
     elapsed: Duration,
     /// The last failing run, with its program and the counts so far.
     last: Option<(Listing, Tally, Recorded, FailureKind)>,
