@@ -107,10 +107,10 @@ fn hash(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Returns the name of the target directory.
+/// Returns a hash, which is used as the name of the target directory.
 ///
 /// Within one target directory, cargo distinguishes profiles, targets, features and flags by
-/// itself. The name distinguishes what cargo does not know: the shims, the compiler, the
+/// itself. The hash covers the inputs that cargo does not know: the shims, the compiler, the
 /// instrumented packages, and the wrapper.
 fn key(digest: u64, packages: &BTreeSet<String>) -> u64 {
     hash(&(digest, packages, WRAPPER))

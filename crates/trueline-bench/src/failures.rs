@@ -127,8 +127,8 @@ fn lock<S: Spec<Ret = LockRet>, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     calls: impl Fn() -> C,
     takes: impl Fn(&S::Op) -> bool,
 ) {
-    // At the first fault, a process acquires the lock although it is held. At a later fault, a
-    // process releases the lock although it is free.
+    // When the fault occurs, a process acquires the lock although it is held. After that, a process
+    // may release the lock although it is free.
     let hasty = |op: &S::Op, again: bool| (takes(op) != again).then_some(LockRet::Done);
     tidied(visitor, name, spec, STEADY, &[Fault::Hasty], calls, hasty, |history| history);
 }

@@ -8,9 +8,9 @@
 //!
 //! The paper does not print its programs. Where it gives only the number of calls, we let each
 //! thread alternate between inserting and removing. With these programs, no removal finds the
-//! object empty, and all values are removed in the end. If an execution left values in the object
-//! that every legal order removes, quasi linearizability would have no meaning (section V.D of the
-//! paper).
+//! object empty, and all values are removed in the end. This is necessary because quasi
+//! linearizability has no meaning for an execution that leaves a value in the object although
+//! every legal order removes the value (section V.D of the paper).
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -607,9 +607,9 @@ fn read_notes(path: &Path) -> Result<Vec<Note>, String> {
     notes.map_err(|fault| Unreadable::from(fault).describe(&name.to_string()))
 }
 
-/// Decompresses the content if its first bytes show that it is compressed. The memory for
-/// decompression does not depend on the length of the content. The limits are the same as for
-/// uncompressed files.
+/// Decompresses the content if its first bytes show that it is compressed. Apart from small
+/// buffers, a decompressor keeps only a window of the content in memory; a zstd window above the
+/// memory limit is refused. The limits are the same as for uncompressed files.
 fn decompressed(content: impl Read + 'static, limits: &ReadLimits) -> io::Result<Box<dyn BufRead>> {
     // A large amount of compressed data may decompress to nothing. Therefore the time limit is also
     // checked when compressed bytes are read.

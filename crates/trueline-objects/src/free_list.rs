@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 /// Nodes that were removed from an object. The node that was removed last is reused first, so that
 /// nodes are reused as soon as possible.
 ///
-/// Access is not a schedule point, because the tests examine only the nodes that are in the object.
+/// Access is not a schedule point: like an allocator, the list is not part of the algorithms under
+/// test.
 #[derive(Default, Debug)]
 pub(crate) struct FreeList(Mutex<Vec<u32>>);
 

@@ -390,7 +390,7 @@ mod tests {
     use super::*;
     use crate::primitives;
 
-    /// Runs `stuck` on a thread, cancels the thread, and returns whether that ended it.
+    /// Runs `stuck` on a thread, cancels the thread, and returns whether `stuck` was ended.
     fn is_ended(stuck: impl FnOnce() + Send) -> bool {
         let cancellation = Cancellation::new();
         let started = AtomicBool::new(false);

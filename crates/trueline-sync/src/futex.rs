@@ -1,10 +1,10 @@
 //! Handles the futex calls of code that is not instrumented, on Linux: the locks of `std` itself, and those of crates
 //! that call the kernel directly.
 //!
-//! Such code waits by the system call `futex`, through the function `syscall` of the C library. In a program that
-//! `cargo trueline` builds, the function [`syscall`] of this module replaces the function of the C library. In a world
-//! that blocks threads, a task that would wait in the kernel waits in the world instead, because other tasks run on the
-//! same thread. All other calls are passed on to the kernel.
+//! Such code waits in the system call `futex`, which it makes through the function `syscall` of the C library. In a
+//! program that `cargo trueline` builds, the function [`syscall`] of this module replaces the function of the C
+//! library. In a world that blocks threads, a task that would wait in the kernel waits in the world instead, because
+//! other tasks run on the same thread. All other calls are passed on to the kernel.
 #![expect(unsafe_code, reason = "`syscall` replaces a function of the C library, and calls the kernel")]
 
 use std::ffi::{c_int, c_long};

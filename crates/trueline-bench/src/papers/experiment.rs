@@ -32,7 +32,8 @@ pub(crate) struct Experiment {
     /// The time limit for all points of a quick run together, in seconds.
     pub(crate) quick_s: f64,
     pub(crate) shapes: &'static [Shape],
-    /// The reason why some shapes do not hold, if it is known.
+    /// The reason why some shapes may not hold, if it is known. The page shows it only if a shape
+    /// does not hold.
     pub(crate) why: Option<&'static str>,
 }
 

@@ -28,14 +28,14 @@ pub(crate) const JIT_TREE: &str = "JIT tree";
 pub(crate) const WG_JIT: &str = "WG-JIT competition";
 pub(crate) const JIT_JIT: &str = "JIT-JIT competition";
 pub(crate) const QUEUE_ORIENTED: &str = "queue-oriented";
-/// The name of the tester that is the default of this crate.
+/// The name of the tester that uses the default algorithm of trueline.
 pub(crate) const AUTO: &str = "trueline";
 
 /// Returns the algorithm of a tester, and the maximum number of configurations that it may visit.
 /// For the graph searches, this is the paper's limit on iterations.
 fn tester(name: &str) -> (Algorithm, u64) {
-    /// The limit of all testers except the graph searches and the default. It is so high that no
-    /// search reaches it within hours. For competing searches, it replaces the limit of the paper.
+    /// The limit of all testers except the graph searches and [`AUTO`]. For competing searches, it
+    /// replaces the limit of the paper, which no search reaches within the time limits used here.
     const MANY: u64 = 20_000_000;
     match name {
         WG_GRAPH => (Algorithm::WingGongGraph, 1_300_000),
@@ -50,8 +50,8 @@ fn tester(name: &str) -> (Algorithm, u64) {
     }
 }
 
-/// Returns the options of a tester. Only [`AUTO`], the default of this crate, judges keys
-/// separately.
+/// Returns the options of a tester. Only [`AUTO`], which judges like trueline by default, judges
+/// keys separately.
 pub(crate) fn config(name: &str, time: Duration) -> Config {
     let (algorithm, most) = tester(name);
     let budget = Budget::unlimited().configurations(most).time(time).memory(2 << 30);

@@ -31,7 +31,8 @@ pub(crate) struct Results {
     pub(crate) machine: Machine,
     pub(crate) points: Vec<PointResults>,
     pub(crate) shapes: Vec<ShapeResult>,
-    /// The reason why some shapes do not hold; `None` if all hold.
+    /// The reason why some shapes may not hold, if it is known. The page shows it only if a shape
+    /// does not hold.
     pub(crate) why: Option<String>,
 }
 

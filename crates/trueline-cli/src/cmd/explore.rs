@@ -250,7 +250,8 @@ pub(super) fn readable(plan: Plan, token: &Token) -> Result<Plan, String> {
     }
 }
 
-/// Shows the progress on stderr, if it is a terminal and the exploration takes long.
+/// Shows the progress on stderr, if stderr is a terminal and the exploration takes longer than
+/// [`LONG`].
 fn watch(bar: ProgressBar) -> impl Fn(Progress) + Send + Sync + 'static {
     let (is_shown, somebody_looks) = (Once::new(), progress::is_seen());
     move |progress| {

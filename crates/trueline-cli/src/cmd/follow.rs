@@ -34,8 +34,8 @@ use crate::{cancel, input};
 const MOST_TOLD: usize = 100;
 /// The interval at which a summary of the progress is printed.
 const SUMMARY: Duration = Duration::from_secs(10);
-/// The memory is checked whenever this many lines have been read. The other limits are checked 16
-/// times less often.
+/// The memory is checked whenever this many lines have been read. The other limits are checked
+/// whenever 16 times as many lines have been read, or the buffer is empty.
 const LOOK: u32 = 256;
 /// The size of the buffer for reading, in bytes.
 const CHUNK: usize = 1 << 16;

@@ -352,7 +352,7 @@ fn line_of(line: Option<u32>) -> Option<usize> {
 }
 
 /// Finds reads that returned nil, and reads that have no value in their call but a value in their
-/// return. Considers only operations for which `concerns` returns true.
+/// return. Considers a read that returned nil only if `concerns` returns true for it.
 fn reads(
     history: &RawHistory,
     spec: Option<&NamedSpec>,
@@ -424,7 +424,7 @@ fn has_null_read(f: &str, result: &Value) -> bool {
     matches!(f.trim_start_matches(':'), "txn" | "transaction") && accesses.iter().any(is_null_read)
 }
 
-/// If all values are pairs `[key value]`, as in Jepsen's independent tests, reports this.
+/// Reports a history in which all values are pairs `[key value]`, as in Jepsen's independent tests.
 fn tuples(history: &RawHistory, spec: Option<&NamedSpec>) -> Option<Finding> {
     let reads_pairs = spec.is_some_and(|spec| matches!(spec.info().name, "map" | "kv" | "array"));
     let is_pair = |value: &Value| matches!(value, Value::List(pair) if pair.len() == 2);

@@ -403,7 +403,8 @@ fn list(args: &TestArgs) -> ExitCode {
     if written == Written::Failed { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
-/// The progress of a test. It is shown on stderr, if stderr is a terminal and the test takes long.
+/// The progress of a test. It is shown on stderr, if stderr is a terminal and the test takes longer
+/// than [`LONG`].
 struct Progress {
     bar: ProgressBar,
 }

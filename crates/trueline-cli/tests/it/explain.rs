@@ -286,7 +286,7 @@ fn states_without_other_calls() {
     assert_eq!(
         sentences,
         [
-            "All other calls, with their results, make no difference, so the states below leave them out.",
+            "Given their results, all other calls make no difference, so the states below leave them out.",
             "Initially, the state is [], whether or not pop-back() of process 0 (line 1-) took effect by then, and \
              pop-back() -> 3 of process 2 (line 3) would return null.",
         ]

@@ -248,13 +248,13 @@ fn priority_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make
     sized(collection(settings, spec, make, 5, unless_bag(spec, ["insert", "delete-min"])), spec)
 }
 
-/// In tests whose threads insert as often as they remove, the maximum by which the inserts of a
-/// thread exceed its removes at any time.
+/// In tests whose threads insert as often as they remove, the maximum number of values that a
+/// thread has inserted but not yet matched with a removal.
 const OWN: u32 = 2;
 
 /// The test of queues that are bounded, or whose dequeues wait while the queue is empty. So that no
-/// thread waits forever, each thread makes as many dequeues as enqueues in total, and has never
-/// made more dequeues than enqueues.
+/// thread waits forever, each thread makes as many dequeues as enqueues in total, and begins each
+/// dequeue only when it has made more enqueues than dequeues.
 fn balanced_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn(usize) -> C) -> Plan {
     balanced(settings, spec, make, unless_bag(spec, QUEUE))
 }

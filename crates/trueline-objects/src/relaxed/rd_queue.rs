@@ -4,9 +4,10 @@
 //! `rd-queue` of the Scal suite, tested in Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables IV and V, and figure 4.
 //!
 //! This is Michael and Scott's queue, except that a node is removed by setting a mark in the node. Any thread unlinks a
-//! removed node once it is the first. To dequeue, take any of the first *K* + 1 nodes, the *window*. Removed nodes in
-//! the window count: the window stays where it is until its first node is removed, so no value is overtaken more
-//! than *K* times. A thread that has chosen removed nodes a few times takes the first node that is not removed.
+//! removed node once it is the first. To dequeue, take any of the first *K* + 1 nodes, the *window*. A removed node
+//! still counts as one of these nodes: the window stays where it is until its first node is removed, so no value is
+//! overtaken more than *K* times. A thread that has chosen removed nodes a few times takes the first node that is not
+//! removed.
 //!
 //! | fault | description | example history, for *K* = 1 |
 //! |---|---|---|

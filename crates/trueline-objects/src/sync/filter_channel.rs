@@ -3,8 +3,8 @@
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 2.1 and 9. A `send(x)` and a
 //! `receive(p)` synchronize if `p` accepts `x`.
 //!
-//! A thread that finds no partner enters a queue and sleeps; a thread that finds a partner removes it from the
-//! partner's queue, passes the value, and wakes the partner.
+//! A thread that finds no partner enters a queue and sleeps; a thread that finds a partner in a queue removes the
+//! partner from this queue, passes the value, and wakes the partner.
 //!
 //! | fault | description | example history |
 //! |---|---|---|

@@ -107,7 +107,7 @@ impl<T> OnceLock<T> {
         unsafe { self.value() }
     }
 
-    /// Writes the value, in a closure of `once`.
+    /// Writes the value. Only the closure that `once` runs may call this.
     fn write(&self, value: T) {
         let slot = self.value.get();
         // SAFETY: closures of `once` run one at a time, and no reference to the value exists before
@@ -229,9 +229,9 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
                  closure that owns no data"
             );
             let initialize = this.initialize.get();
-            // SAFETY: `once` runs at most one closure, so the closure is read once. If an
-            // exploration has restored `once`, this code reads `initialize` again. This is sound
-            // because the assertion above ensures that such a closure owns no data.
+            // SAFETY: `once` runs at most one closure, so `initialize` is read once. It is read
+            // again only if an exploration has restored `once`. Reading it again is sound because
+            // the assertion above ensures that the closure in `initialize` then owns no data.
             let initialize = unsafe { initialize.read() };
             cell.write(ManuallyDrop::into_inner(initialize)());
         });

@@ -40,9 +40,9 @@ const LONG: usize = 2_000;
 /// hundreds of results does not help a reader.
 const MOST_SEARCHES: usize = 100;
 
-/// A linearization shows one place of the operation in the order. At this place, all possible results of the operation
-/// are tried, one after another. As soon as one of them has turned out to be allowed, results with an index above this
-/// limit are skipped.
+/// In a linearization that was found, the operation has a place in the order. The results that the specification
+/// allows at this place are tried one after another, because the linearization may be legal with several of them.
+/// Once a result has turned out to be allowed, results with an index above this limit are skipped.
 const TRIED: usize = 8;
 
 /// Completes evidence about the first failing event: adds the allowed results that were found, and records whether

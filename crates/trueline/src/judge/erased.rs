@@ -310,10 +310,10 @@ impl<S: Spec + ?Sized> Case for Typed<'_, S> {
         let hasher = hash::Builder::default();
         let mut table = Table::default();
         let mut classes = Classes::none(self.places.len());
-        // Foresight is sound only if the classes of all blind writes are marked as overwriting. Two
-        // kinds of blind writes are not: operations that are left out, and `asked`. So if any
-        // operation is left out, or if `asked` may be a blind write, no class is marked as a goal,
-        // which turns foresight off.
+        // Foresight (`judge/search/foresight.rs`) is sound only if the classes of all blind writes
+        // are marked as overwriting. Two kinds of blind writes are not marked: operations that are
+        // left out, and `asked`. So if any operation is left out, or if `asked` may be a blind
+        // write, no class is marked as a goal, which turns foresight off.
         let foresees = self.left_out.is_empty() && asked.is_none_or(|asked| self.spec.observes(self.op(asked).0, None));
         for id in operations {
             let mut pair = self.op(id);

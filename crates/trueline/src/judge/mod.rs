@@ -227,9 +227,9 @@ impl Config {
     /// n may visit `configurations` times the nth number of Luby's sequence (1, 1, 2, 1, 1, 2, 4 and
     /// so on).
     ///
-    /// A tree search usually either succeeds soon or takes very long, so several short attempts are
-    /// usually faster than a long one. The search stays complete because the attempts grow. The
-    /// order is shuffled with seed 1 unless [`seed`](Config::seed) sets another.
+    /// A tree search usually either succeeds soon or takes a very long time, so several short
+    /// attempts are usually faster than a long one. The search stays complete because the attempts
+    /// grow. The order is shuffled with seed 1 unless [`seed`](Config::seed) sets another seed.
     #[must_use]
     pub fn restart_after(mut self, configurations: u64) -> Self {
         self.restart_after = Some(configurations.max(1));

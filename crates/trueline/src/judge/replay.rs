@@ -126,8 +126,8 @@ mod tests {
         builder.finish()
     }
 
-    /// Replays all short sequences both on [objects](Spec::object) and on states, once as a single part, and once as
-    /// two parts with operations that are skipped.
+    /// Replays all short sequences both on [objects](Spec::object) and on states: once as a single part, and once
+    /// divided into two parts, with one operation that belongs to neither part and is skipped.
     #[test]
     fn objects_and_states_say_the_same() {
         let queue = Queue::new();

@@ -37,9 +37,9 @@ const WITHOUT_FORESIGHT: Patience = Patience { at_start: 1_000, per_return: 8 };
 /// has no foresight, would visit far more configurations.
 const TIMES_WITH_FORESIGHT: u64 = 10;
 
-/// The factor by which [`DEPTH_FIRST`] is multiplied if breadth-first search with dominance could
-/// prune only the choice of which observers to linearize. Depth-first search already prunes most of
-/// these choices, because it linearizes observers eagerly.
+/// The factor by which [`DEPTH_FIRST`] is multiplied if observers are the only operations that can
+/// make one configuration dominate another. Breadth-first search then has little advantage, because
+/// depth-first search linearizes observers eagerly.
 const TIMES_WITH_OBSERVERS: u64 = 5;
 
 /// Breadth-first search may visit this many configurations for each event of the part before

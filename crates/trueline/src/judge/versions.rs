@@ -31,9 +31,9 @@ const STEPS_PER_OPERATION: usize = 32;
 /// The number of steps that the search may take in addition to [`STEPS_PER_OPERATION`] steps for each operation.
 const LEAST_STEPS: usize = 1_000;
 
-/// The maximum number of operations without a version that are considered before a group in two
-/// places: in the second round of [`VersionSearch::candidate`], to find operations that never
-/// returned, and in [`VersionSearch::has_returned_update`].
+/// The maximum number of operations without a version that the search examines to find one that may
+/// come before a group. It limits the search for operations that never returned, in the second
+/// round of [`VersionSearch::candidate`], and the search in [`VersionSearch::has_returned_update`].
 const MOST_SPECULATED: usize = 8;
 
 /// Returns the operations of a part in the order of their versions, or the reason why no

@@ -28,7 +28,7 @@ pub(super) struct Worker<'a> {
     asked: Option<&'a Asked>,
     /// The level at which breadth-first search can begin when it looks for another result of the operation in `asked`.
     checkpoint: Option<Checkpoint>,
-    /// The number of states in search cores that were dropped.
+    /// The total number of states that earlier searches stored and that have been dropped since.
     forgotten: u64,
     /// The number of times that Lowe's queue algorithm had to backtrack.
     pub(super) backtracks: u64,
@@ -103,8 +103,8 @@ impl<'a> Worker<'a> {
     }
 
     /// Calls `judge` with a worker that has classes only for the operations of this part: for a short part of a long
-    /// history, classifying all operations would take longer than the search. If `asked` is given, its operation must
-    /// return a result that is not known yet.
+    /// history, classifying all operations would take longer than the search. If `asked` is given, the worker searches
+    /// for linearizations in which the operation of `asked` has a result that is not known yet.
     pub(super) fn alone<T>(
         &mut self,
         task: Task<'_>,

@@ -58,7 +58,7 @@ impl<V> BagOp<V> {
     }
 }
 
-/// Formats the values as a set, in which each value is repeated by its count.
+/// Formats the values like a set, but repeats each value as many times as its count.
 pub(super) fn describe_counts<V: Debug>(state: &Trie<V, u32>) -> String {
     let instances = state.iter().flat_map(|(value, &count)| (0..count).map(move |_| value));
     format!("{{{}}}", in_reading_order(instances).join(", "))

@@ -131,8 +131,8 @@ impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
 
     fn heap_size(&self, state: &Trie<K, Text>) -> usize {
         // An update adds at most one piece of text. The bytes of a piece are not counted, and
-        // without them all pieces have the same size. So the first string stands for the one that
-        // was updated.
+        // without them all pieces have the same size. So the size of the first string can be used
+        // for the updated one.
         state.heap_size() + state.iter().next().map_or(0, |(_, text)| text.heap_size())
     }
 

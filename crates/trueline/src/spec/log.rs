@@ -187,7 +187,8 @@ mod tests {
 
     #[test]
     fn keeps_the_laws() {
-        // With one value only, there is exactly one log of each length.
+        // Append only one value. Then there is exactly one log of each length, so `results` can
+        // contain every possible result.
         let operations = [Append(0), Read, Size];
         let mut results: Vec<_> = (0..=40).flat_map(|length| [Index(length), LogRet::Size(length)]).collect();
         results.extend((0..=40).map(|length| Values((0..length).map(|_| 0).collect())));

@@ -1,4 +1,4 @@
-//! States of specifications with erased types.
+//! States whose types are erased, so that one type can hold the state of any specification.
 
 use std::any::Any;
 use std::fmt::{self, Debug};

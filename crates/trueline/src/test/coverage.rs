@@ -131,8 +131,8 @@ struct Covered {
 /// chance cannot explain that none took place. An operation that always returned the same result is
 /// reported if it was called at least this many times.
 const EXPECTED_CALLS: u64 = 100;
-/// If no operations overlap in at least this many runs, this is reported, because chance cannot
-/// explain it.
+/// A test in which no operations overlapped is reported if it had at least this many runs, because
+/// chance cannot explain the missing overlap.
 const RUNS_WITHOUT_OVERLAP: u64 = 100;
 /// If only threads with certain roles call an operation, the expected number of its calls is
 /// divided by this number.

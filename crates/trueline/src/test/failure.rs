@@ -346,9 +346,9 @@ impl FailureKind {
 }
 
 fn explain(plan: &Plan, seen: &History<Call, Value>, time_for_core: Duration) -> Explained {
-    // Judge within a time limit first. Without a limit, judging quasi linearizability may take
-    // long, because after a rejection the judge computes how much larger the factors would have to
-    // be.
+    // Judge within a time limit first. Without a limit, judging quasi linearizability may take a
+    // long time, because after a rejection the judge computes how much larger the factors would
+    // have to be.
     let mut judged = plan.judged_within(seen, Budget::unlimited().time(TIME_TO_JUDGE));
     if is_accepted(&*judged).is_none() {
         judged = plan.judged_within(seen, Budget::unlimited());

@@ -194,8 +194,8 @@ mod tests {
                 seen.push(program);
             }
         }
-        // Each of the two calls of the children is an enqueue or a dequeue, as in the paper's table V. Before the
-        // children start, there are up to three removals.
+        // Each of the two calls of the children is an enqueue or a dequeue, as in table V of the Round-Up paper.
+        // Before the children start, there are up to three removals.
         assert_eq!(Programs::new(&workload, &calls("1*1+12"), |_| None).count(), Some(12));
         assert_eq!(Programs::new(&workload, &calls("1*1+2"), |_| None).count(), Some(3));
     }

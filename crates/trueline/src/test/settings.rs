@@ -11,7 +11,7 @@ macro_rules! settings {
             self
         }
 
-        /// Sets the number of threads of all runs.
+        /// Sets the number of threads of each run.
         pub fn threads(mut self, threads: u32) -> Self {
             self.options.threads = Some(threads.max(1));
             self

@@ -194,8 +194,8 @@ impl<T: Send + 'static> Supervised<T> {
                 continue;
             }
             ticks += 1;
-            // If even the supervisor wakes up late, the whole machine is slow. So at most twice the
-            // intended time of the ticks so far counts as elapsed.
+            // If even the supervisor wakes up late, the whole machine is slow. So the ticks so far
+            // count for at most twice their intended time.
             let waited = since.elapsed().min(TICK * 2 * ticks);
             let is_starved = || match (ran_before, ran()) {
                 (Some(before), Some(now)) => {

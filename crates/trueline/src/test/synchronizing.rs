@@ -33,7 +33,7 @@ pub(super) struct Mode {
     /// Maps the state and the arguments of all executions to the results of all executions and the
     /// next state. Returns no outcome if executions with these arguments do not synchronize.
     pub(super) step: ModelStep,
-    /// Whether the result of each execution is the same in every order.
+    /// Whether each execution has the same result in every order of the executions that synchronize.
     pub(super) is_order_free: bool,
 }
 

@@ -61,7 +61,7 @@ pub fn tell<Op: Display, Ret: Display>(
     }
     if has_places(&argument.proof) && ignores_calls(history, core) {
         teller.say(
-            "All other calls, with their results, make no difference, so the states below leave them out".to_owned(),
+            "Given their results, all other calls make no difference, so the states below leave them out".to_owned(),
         );
     }
     teller.tell_proof(&argument.proof, &mut Vec::new());
@@ -710,7 +710,7 @@ impl Teller {
             Reason::Below { top, later } => {
                 let (top, later, below) = (self.name(*top), self.name(*later), self.name(first));
                 format!(
-                    "{top} came between {below} and {later}, which got the value of {below}, so this value lay below the one that {top} got"
+                    "{top} came between {below} and {later}, and {later} got the value of {below}, so the value of {below} lay below the one that {top} got"
                 )
             }
             Reason::Lesser { put } => {
@@ -924,8 +924,9 @@ impl Teller {
         } else {
             ("Wherever", "Whether", "Whichever")
         };
-        // Operations in `open` may have returned before `op`. Such an operation took effect either
-        // before `op` took effect, or not at all.
+        // An operation in `open` may have returned before `op` was called. If so, it took effect
+        // before `op` or not at all. So the sentence only distinguishes whether it took effect
+        // before `op`.
         let wherever = |teller: &mut Self, what: &str| match open.as_slice() {
             [] => format!("{wherever} {what} is placed, there is no legal order"),
             [one] => {

@@ -1,7 +1,7 @@
 //! Mixes random executions into a search.
 //!
-//! A depth-first search changes the last decisions first, so it takes long to reach executions that differ at the
-//! beginning. Random executions differ everywhere.
+//! A depth-first search changes the last decisions first, so it takes a long time to reach executions that differ at
+//! the beginning. Random executions differ everywhere.
 
 use super::jobs::Job;
 use super::strategy::{Pending, Strategy, Transition, View};

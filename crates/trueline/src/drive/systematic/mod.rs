@@ -5,8 +5,9 @@
 //! primitive. At each stop, a strategy decides which task runs next. So histories that need a thread to stop between
 //! two particular instructions are found with certainty, and a fault can be reproduced by the name of its [`Schedule`].
 //!
-//! - **Executions** ([`Search`]): exhaustively, one execution of each class of equivalent executions; all executions
-//!   with a bounded number of preemptions; all serial executions; or random ones, as many as time permits.
+//! - **Executions** ([`Search`]): an exhaustive search runs one execution of each class of equivalent executions. Other
+//!   searches run all executions with a bounded number of preemptions, all serial executions, or as many random
+//!   executions as time permits.
 //! - **Where a task stops**: before the accesses of [`primitives`](crate::primitives), and before
 //!   each call. Each call and each return happens between two stops of its task, so the position of
 //!   an event is a sound time stamp.
@@ -14,7 +15,8 @@
 //!   drawn from a seed.
 //! - **A task that spins** continues when another task has changed something that the spinning task has read. When no
 //!   other task can run, the spinning task may check again a limited number of times, because it may give up.
-//! - **Stuck** is exact: no task can run. The tasks are then unwound, and the exploration continues.
+//! - **Stuck** means that no task can run, not just that no task has run for some time. The tasks are then unwound, and
+//!   the exploration continues.
 //! - **Each history is judged once**: if histories differ only in the order of adjacent calls, or
 //!   of adjacent returns, only one of them is judged. No checker and no specification can
 //!   distinguish such histories.

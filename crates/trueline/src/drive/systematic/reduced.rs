@@ -19,9 +19,9 @@
 //! - The access of a transition is known before it is executed, but whether the transition ends with a return is
 //!   known only afterward. So races are detected at the end of an execution. The exploration remembers for each
 //!   sleeping task whether its next transition returns.
-//! - A transition may make random choices. All of them are explored below the transition. A
-//!   sleeping transition counts as returning from an operation if it did so with any of its
-//!   choices.
+//! - A transition may make random choices. All of them are explored below the transition. The next
+//!   transition of a sleeping task counts as returning from an operation if it returned from one
+//!   with any of its choices.
 //! - A lock is enabled only when the mutex is free. So a release and the next lock do not race, as no other order is
 //!   possible; instead, the lock races with the previous lock, to which the release belongs (section 10 of the
 //!   paper). A task that still waits for a lock at the end of an execution is checked for races as well.
@@ -171,8 +171,10 @@ impl Reduced {
     fn races(&mut self, number: usize, transition: &Transition) -> Vec<u32> {
         let me = transition.task;
         let mut before = vec![0; self.tasks];
-        // The clock of the transitions that must precede this transition in every order, even in
-        // one in which this transition comes before the transitions that it races with.
+        // Like `before`, but without the transitions that come before this one only by way of a
+        // release of the mutex that this one locks. The loop below goes backward. If it reaches a
+        // dependent transition that is not in this clock, and that is not such a release, the two
+        // transitions race.
         let mut fixed = vec![0; self.tasks];
         let previous = self.steps[..number].iter().rposition(|step| step.transition.task == me);
         if let Some(previous) = previous {

@@ -133,7 +133,7 @@ impl<'r, I: Intake> Events<'r, I> {
             if let Some(earlier) = self.unknown.remove(&process) {
                 self.see(Trap::ProcessGoesOn, line, || {
                     format!(
-                        "process {process} calls, but the outcome of its last operation is unknown (line {earlier})"
+                        "process {process} makes a call, but the outcome of its last operation is unknown (line {earlier})"
                     )
                 });
             }

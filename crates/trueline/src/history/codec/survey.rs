@@ -188,7 +188,7 @@ impl Remarks {
                 Some((None, line)) => {
                     let process = interval.process;
                     self.see(Trap::ProcessGoesOn, interval.line, || {
-                        format!("process {process} calls, but its operation on line {line} never returned")
+                        format!("process {process} makes a call, but its operation on line {line} never returned")
                     });
                 }
                 Some((Some(until), line)) if *until == interval.call => {

@@ -196,10 +196,10 @@ mod tests {
         // The checker rejects a circle that the claims do not close, and the right circle if one of its claims is missing.
         assert!(!is_right(&spoil(|proof| proof.end = End::Circle(vec![OpId(0), OpId(1)]))));
         assert!(!is_right(&spoil(|proof| drop(proof.steps.remove(1)))));
-        // It rejects a proof that ends with the claim that an operation is impossible, although it is possible.
+        // Reject a proof that ends with the claim that an operation is impossible, although the operation is possible.
         let possible = |op| End::Impossible { op: OpId(op), reason: Reason::Source, given: vec![before(0, 1)] };
         assert!(!is_right(&Proof { end: possible(2), ..proof() }));
-        // It rejects a proof by cases in which only one case is correct.
+        // Reject a proof by cases in which only one case is correct.
         let cases = |proof: Proof<RegisterRet<u8>>| {
             let (yes, no) = (Box::new(Proof { steps: Vec::new(), end: possible(1) }), Box::new(proof.clone()));
             Proof { steps: Vec::new(), end: End::Cases { assumed: before(0, 2), yes, no } }

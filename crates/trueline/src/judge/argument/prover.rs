@@ -282,7 +282,7 @@ pub(super) struct Prover<'e, 'm> {
 /// The maximum number of times that the prover tries both orders of a pair of operations, for one core.
 const MOST_SPLITS: u32 = 400;
 /// The maximum number of operations of a core for which the prover tries both orders of pairs. For
-/// a larger core, trying them would take long, and so would reading the result.
+/// a larger core, trying them would take a long time, and so would reading the result.
 const MOST_SPLIT: usize = 16;
 /// The maximum depth of nested cases.
 const DEEPEST: u32 = 2;

@@ -5,10 +5,10 @@
 //! with the empty sequence.
 //!
 //! The departures from the paper are those of [`wing_gong::tree`](crate::judge::wing_gong::tree).
-//! Because configurations are reduced to the operations open at a return, this search walks the
-//! same tree as the search of Wing & Gong. Only the order in which operations are tried follows
-//! lemma 6: no operation is linearized ahead of its return until the search has found this to be
-//! necessary.
+//! Both searches try only operations that are open at the first return whose operation is not
+//! linearized, so this search walks the same tree as the search of Wing & Gong. Only the order in
+//! which operations are tried follows lemma 6: no operation is linearized ahead of its return until
+//! the search has found this to be necessary.
 //!
 //! # Complexity
 //! O(p^n) configurations in the worst case for p processes, and O(n) memory.

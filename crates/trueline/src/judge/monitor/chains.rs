@@ -487,8 +487,8 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
     }
 
     /// Returns the given operations and two kinds of further operations: those that show that a
-    /// given operation took effect although it never returned, and the writers of the values that
-    /// all these operations saw.
+    /// given operation took effect although it never returned; and, for each value that a given or
+    /// an added operation saw, the writer of this value.
     fn complete(&self, mut operations: Vec<u32>) -> Vec<u32> {
         self.add_those_who_show_it(&mut operations);
         for index in 0..operations.len() {

@@ -100,8 +100,8 @@ fn cuts(input: &Input, container: &Container) -> Result<Vec<(u32, u32)>, u32> {
 ///
 /// This decides histories without peeks.
 fn sweep(container: &Container) -> Option<[u32; 2]> {
-    // For each position, the value whose enqueue is called there, or the value for which the
-    // earliest return among its operations is there.
+    // For each position, the value whose enqueue is called there, or the value whose first return
+    // (the earliest return of its operations) is there.
     let mut at = vec![NONE; container.end as usize];
     for (number, value) in container.living() {
         at[value.add_call as usize] = number;
@@ -141,8 +141,8 @@ struct Kahn<'a> {
     /// For each value, its *first front*: the first return of a dequeue or peek of this value, or a
     /// position after the end if no such operation returned. Empty if the history has no peeks.
     first_front: Vec<u32>,
-    /// For each position, the value whose enqueue is called there, or the value for which the
-    /// earliest return among its operations is there.
+    /// For each position, the value whose enqueue is called there, or the value whose first return
+    /// (the earliest return of its operations) is there.
     enqueued: Vec<u32>,
     /// For each position, the value whose last call is there, or the value whose first front is
     /// there.

@@ -751,7 +751,7 @@ mod tests {
             let operations = if number % 100 == 0 { 2000 } else { 4 + random.below(8) };
             let call = |value: Option<u32>| value.map_or(StackOp::Pop, StackOp::Push);
             let (history, input) = container(&stack, operations, &mut random, call, |_| true);
-            // By trees, with the default patience, and by watching.
+            // Patience 0 uses only trees; the largest patience lets watching complete.
             let accepted = [0, PATIENCE, 1 << 20].map(|patience| match judge_with(&input, patience) {
                 Answer::Accepted(order) => {
                     let order: Vec<OpId> = order.into_iter().map(OpId).collect();

@@ -316,8 +316,9 @@ impl<'t> QuasiSearch<'t> {
         for (class, factor) in (0..).zip(&task.factors) {
             let puts = || task.operations().filter(|op| task.class[*op as usize] == Some(class) && self.puts(*op));
             let behind = bounds(task, class, between(*factor));
-            // `by_due` holds the values in the order in which they must be taken out. `latest`
-            // holds, for each prefix of this order, the value of this prefix that is put in last.
+            // `by_due` holds the puts of values that must be taken out, ordered by `due`. `latest`
+            // holds, for each prefix of `by_due`, the put with the greatest bound: a put that
+            // certainly comes before some put of the prefix comes before this one.
             let mut by_due: Vec<u32> = puts().filter(|put| foresight.due[*put as usize] != NEVER).collect();
             by_due.sort_by_key(|put| foresight.due[*put as usize]);
             let mut latest = by_due.clone();

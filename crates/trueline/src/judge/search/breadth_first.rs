@@ -147,7 +147,7 @@ struct BreadthFirst<'s, 'a, M> {
     level: u32,
     /// The open operations that leave every state unchanged.
     observers: Vec<u32>,
-    /// The bits that settle all open blind writes.
+    /// The bits that mark the open blind writes as settled.
     settled: M,
     /// Configurations to expand at this level, which have not passed its return.
     here: Store<M>,
@@ -590,7 +590,8 @@ fn dominates<M: Mask>(problem: &Problem, more: &M, fewer: &M, a: &M, b: &M) -> b
             .all(|optional| a.field(optional.field) <= b.field(optional.field))
 }
 
-/// The steps on the paths to the remaining configurations: a tree with links to the root.
+/// The steps on the paths to the remaining configurations: a tree in which each step has a link to
+/// the step before it.
 #[derive(Clone, Debug, Default)]
 struct Steps {
     steps: Vec<Link>,

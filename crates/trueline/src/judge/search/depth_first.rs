@@ -40,8 +40,8 @@ pub(crate) struct Room {
     /// The total size of the states, in bytes, above which unneeded states are forgotten. The
     /// search doubles this limit if the path or the set needs more than half of the states.
     pub(crate) states: u64,
-    /// The search stops doubling the limit in `states` for the set when the limit has reached this
-    /// size, in bytes. The search still doubles the limit if the path alone needs more than half of
+    /// The size, in bytes, at which the limit in `states` no longer doubles to make room for the
+    /// states that the set needs. The limit still doubles if the path alone needs more than half of
     /// the states.
     pub(crate) most_states: u64,
     /// The number of frames to keep. Older parts of the path are folded (see `Fold`), so that

@@ -192,7 +192,7 @@ impl Plans {
         goal: u32,
         meter: &mut Meter,
     ) -> Result<bool, LimitKind> {
-        // The search for a plan may take long for a single configuration, so check the clock.
+        // Finding a plan may take a long time even for a single configuration, so check the clock.
         meter.look_at_clock()?;
         let problem = view.problem;
         if !self.find_choices(&of_key.changes, view, goal) {

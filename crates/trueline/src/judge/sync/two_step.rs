@@ -83,7 +83,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
     pub fn history(&self, history: &History<S::Op, S::Ret>, is_delayed: bool) -> Result<Steps<S>, &'static str> {
         if is_delayed && self.spec.arities(&self.spec.initial()).len() != 1 {
             return Err(
-                "the second steps cannot be delayed for this specification: the number of executions that synchronize may depend on when they returned, which delayed steps do not record; use steps that are not delayed",
+                "the second steps cannot be delayed for this specification: the number of executions that synchronize may depend on when they returned, which delayed steps do not record; leave `is_delayed` unset",
             );
         }
         let mut builder = History::builder();

@@ -71,7 +71,7 @@ pub(super) struct Freedom<'p> {
     plan: &'p Plan,
     /// Whether the calls before and after the threads may be left out.
     around: bool,
-    /// Whether the numbers of threads may change.
+    /// Whether threads may get other numbers, or be joined.
     renumbers: bool,
     /// Whether the number of a thread determines its role. If so, each thread may call only
     /// operations of its role.
@@ -99,7 +99,7 @@ impl<'p> Freedom<'p> {
         let is_compared = is_compared(plan, kind);
         let is_made_up = matches!(token.program, Source::Seed(_) | Source::Listed { .. });
         // A program for a relaxed object is well formed only if it removes as many values as it
-        // inserts. Otherwise, it may show behavior that the object is allowed to have.
+        // inserts. Other programs may fail although the object is correct.
         let balance = (plan.judge.is_quasi() && matches!(token.program, Source::Listed { .. }))
             || matches!(kind, FailureKind::NotQuasi { .. });
         // A model defines the result of each operation in every state.

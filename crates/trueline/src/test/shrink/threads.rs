@@ -30,7 +30,7 @@ const FAILURES_TO_KNOW: u64 = 4;
 /// The failure rate of the smallest program is estimated from this number of failures.
 const FAILURES_TO_COUNT: u64 = 50;
 /// The failure rate of the smallest program is estimated from this number of failures if the
-/// failures are panics. This number is small, because each panic takes long.
+/// failures are panics. This number is small, because each panic takes a long time.
 const FEWER_TO_COUNT: u64 = 3;
 /// The number of batches after which the threads are replaced.
 const BATCHES_OF_THREADS: u32 = 8;
@@ -97,7 +97,8 @@ struct Stress<'p> {
     end: Instant,
     watchdog: Duration,
     batches: u32,
-    /// The time for which the last program ran. Time in which a run was stuck does not count.
+    /// The time for which the last program ran. If the failure is a stuck run, a batch in which a
+    /// run was stuck counts for at most [`BATCH`].
     elapsed: Duration,
     /// The last failing run, with its program and the counts so far.
     last: Option<(Listing, Tally, Recorded, FailureKind)>,

@@ -1,9 +1,10 @@
-//! Positions of calls, returns and points, in cells as wide as a character.
+//! Positions of calls, returns and linearization points, in cells as wide as a character.
 
 use super::Timeline;
 use crate::history::EventKind;
 
-/// The positions of the calls, returns and points of a timeline, from left to right, in cells as wide as a character.
+/// The positions of the calls, returns and linearization points of a timeline, from left to right, in cells as wide as
+/// a character.
 ///
 /// Events occupy cells in the order of the history. Each bar is at least as long as its text, but no longer than
 /// necessary, so that a drawing is only as wide as its text requires.
