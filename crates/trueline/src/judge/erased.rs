@@ -74,6 +74,8 @@ pub(crate) trait Case: Sync {
     /// If the specification provides [objects](Spec::object) and all results are known, the parts are
     /// replayed on these objects, and otherwise on states.
     fn replay_parts(&self, order: &[OpId], parts: usize, part_of: Option<&[u32]>) -> Result<(), NotALinearization>;
+    /// Returns the number of operations that are left out: each of them may have had its recorded result, or no effect.
+    fn left_out(&self) -> usize;
     /// Reads one field of the operation of each event, to bring this field into the cache. The
     /// operations are scattered in memory; if all of them are read at once, the cache misses
     /// overlap.
@@ -398,6 +400,10 @@ impl<S: Spec + ?Sized> Case for Typed<'_, S> {
 
     fn distinct_results(&self, ids: Vec<ResultId>) -> Vec<ResultId> {
         by_description(ids, &|id| self.spec.describe_result(&self.result(id)))
+    }
+
+    fn left_out(&self) -> usize {
+        self.left_out.iter().filter(|is_left_out| **is_left_out).count()
     }
 
     fn touch(&self, events: &[Event]) {

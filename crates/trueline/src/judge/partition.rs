@@ -47,8 +47,15 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
     let mut stats =
         Stats { algorithm: config.algorithm.to_string(), partitions: parts.whole.len(), ..Stats::default() };
     let mut choices = auto::Choices::default();
-    let work =
-        Work { case, frame: case.frame(), classes: OnceLock::new(), config, parts, contradictions: Mutex::default() };
+    let work = Work {
+        case,
+        frame: case.frame(),
+        classes: OnceLock::new(),
+        config,
+        parts,
+        is_replayed: case.left_out() <= MOST_LEFT_OUT,
+        contradictions: Mutex::default(),
+    };
     let threads = config.threads.min(work.parts.whole.len());
     let verdicts = if threads > 1 {
         work.judge_in_parallel(threads, meter, &mut stats, &mut choices)
@@ -208,6 +215,9 @@ const WHOLE: u32 = u32::MAX;
 /// operations are still in the caches of the processor when they are needed again.
 const SHORT: usize = 64;
 
+/// The maximum number of operations that are left out of a history whose linearizations are replayed.
+const MOST_LEFT_OUT: usize = 10;
+
 /// The number of parts that are passed to `Work::touch` at a time. `Work::touch` skips the parts that are not short.
 const TOUCHED: usize = 32;
 
@@ -296,6 +306,10 @@ struct Work<'a> {
     classes: OnceLock<Classes>,
     config: &'a Config,
     parts: Parts<'a>,
+    /// Whether linearizations are replayed. They are not if too many operations are left out: a replay tries both with
+    /// and without each of them, so it could visit 2^n states. Only shrinking judges such histories, and it uses only
+    /// the verdicts.
+    is_replayed: bool,
     /// The parts that have no linearization in which the operations are in the order of their
     /// versions. Each entry holds the first operation of the part and the reason.
     contradictions: Mutex<Vec<(OpId, Contradiction)>>,
@@ -506,7 +520,7 @@ impl Work<'_> {
             }
         };
         if let Verdict::Accepted(witness) = &verdict {
-            if witness.order.len() <= SHORT {
+            if witness.order.len() <= SHORT && self.is_replayed {
                 self.trust(self.case.replay_parts(&witness.order, 1, None));
             }
         }
@@ -625,7 +639,7 @@ impl Work<'_> {
         }
         let order = merge(self.frame, orders);
         replay::keeps_order(self.frame, &order)?;
-        if long > 0 {
+        if long > 0 && self.is_replayed {
             self.case.replay_parts(&order, long as usize, Some(&part_of))?;
         }
         Ok(order)
@@ -639,7 +653,7 @@ impl Work<'_> {
             |pair: &[Event]| matches!(pair, [call, ret] if call.kind() == EventKind::Call && call.op() == ret.op());
         // It is faster to replay long parts together, because their operations are interleaved: see
         // `replay`.
-        if events.len() > SHORT || !events.chunks(2).all(is_alone) {
+        if events.len() > SHORT || !self.is_replayed || !events.chunks(2).all(is_alone) {
             return None;
         }
         let order: Vec<OpId> = events.iter().step_by(2).map(|event| event.op()).collect();
@@ -686,4 +700,37 @@ fn merge(frame: Frame<'_>, orders: Orders) -> Vec<OpId> {
         });
     }
     merged
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+    use std::time::Instant;
+
+    use super::super::check_case;
+    use super::super::erased::Typed;
+    use super::*;
+    use crate::history::History;
+    use crate::spec::{Kv, KvOp, KvRet};
+
+    /// With and without each of 40 appends, the string could be one of 2^40: a replay must not visit them all.
+    #[test]
+    fn operations_that_are_left_out_are_not_replayed_in_all_combinations() {
+        let mut builder = History::builder();
+        let mut all = String::new();
+        for number in 0..40 {
+            let text = format!("{number} ");
+            all += &text;
+            builder.call(0, KvOp::Append((), text.as_str().into())).expect("the process has no open call");
+            builder.ret(0, KvRet::Done).expect("the process has an open call");
+        }
+        builder.call(1, KvOp::Get(())).expect("the process has no open call");
+        builder.ret(1, KvRet::Value(all.as_str().into())).expect("the process has an open call");
+        let history = builder.finish();
+        let left_out = (0..41).map(|operation| operation < 40).collect();
+        let spec = Kv::new();
+        let case = Typed::new(&spec, Cow::Borrowed(&history)).leaving_out(left_out);
+        let judgment = check_case(&case, &Config::new().verdict_only(), Instant::now());
+        assert!(judgment.verdict.is_accepted());
+    }
 }

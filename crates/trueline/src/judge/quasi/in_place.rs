@@ -64,7 +64,8 @@ struct InPlaceSearch<'s> {
     /// the operations of `class` are counted within that class. For any other operation in `s'`,
     /// the entry is 0.
     place: Vec<Option<u32>>,
-    /// For each operation, its place in `s''`, counted as in `s'`.
+    /// For each operation, its place in `s''`; `None` if the operation is not in `s''`. Places are
+    /// counted as in `place`.
     position: Vec<Option<u32>>,
     /// The number of operations of the class that have been added to each of the two orders.
     index: u32,
