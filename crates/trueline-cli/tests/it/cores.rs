@@ -111,9 +111,9 @@ fn what_a_core_begins_behind_is_told() {
   why:
     write(8) of process 0 (line 2) leaves the object in the same state whatever happened before, so calls that
       returned before it was called do not matter: the explanation starts right after it.
-    read() -> 7 of process 1 (line 3) could not have returned that right after write(8), and no other call that
-      matters leads, with its recorded result, to a state that allows this return: so there is no place for
-      read() -> 7.
+    read() -> 7 of process 1 (line 3) could not have returned that right after write(8); with the results that
+      were recorded, no other call that matters leads to a state that allows this return: so there is no place
+      for read() -> 7.
 "
     );
 }

@@ -205,8 +205,8 @@ where
     }
 
     fn overwrites(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> bool {
-        // A put or a delete leaves other keys unchanged. Nevertheless, it overwrites: because it
-        // has a key, only the state of that key counts, and that state is the value of the key.
+        // A put or a delete leaves other keys unchanged, but it still overwrites the state: an
+        // operation with a key is judged by the state of that key alone, which is its value.
         matches!((op, recorded), (MapOp::Put(..) | MapOp::Delete(_) | MapOp::Clear, None | Some(MapRet::Done)))
     }
 

@@ -304,7 +304,7 @@ pub enum Reason {
         /// most `needed`; or operations that all decrease the count, and can take effect only if it
         /// is at least `needed`.
         users: Vec<OpId>,
-        /// Whether the users increase the count.
+        /// Whether the operations in `users` increase the count; otherwise, they decrease it.
         is_more: bool,
         /// The operations that may change the count in the direction opposite to the users.
         others: Vec<OpId>,

@@ -516,7 +516,7 @@ impl Rejection {
                 format!("{what} returned {}: by the time of this return, no order was possible", shorten(result))
             }
             (Some(result), []) if self.all_allowed => {
-                format!("{what} returned {}, but could not have returned at all then", shorten(result))
+                format!("{what} returned {}, but could not have returned anything at that point", shorten(result))
             }
             (Some(result), []) => {
                 format!("{what} returned {}, which contradicts the rest of the history", shorten(result))

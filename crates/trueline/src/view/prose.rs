@@ -285,7 +285,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
     });
     if !open.is_empty() && !is_alone {
         let open = teller.names(open);
-        teller.say(format!("Orders with the calls that were open then were also tried: {open}"));
+        teller.say(format!("Orders that include the calls open at that point were also tried: {open}"));
     }
     teller.sentences
 }
@@ -772,8 +772,8 @@ impl Teller {
                     }
                 };
                 format!(
-                    "{user} could not have returned that {begin}, \
-                     and {others} leads, with its recorded result, to a state that allows this return"
+                    "{user} could not have returned that {begin}; \
+                     with the results that were recorded, {others} leads to a state that allows this return"
                 )
             }
             Reason::NoMaker { needs, .. } => {
