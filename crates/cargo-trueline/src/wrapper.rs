@@ -114,8 +114,8 @@ pub(crate) fn run(arguments: &[OsString]) -> Option<ExitCode> {
             complain(&format!(
                 "note: cargo trueline compiled `{name}` {how} an instrumented `std`. If an error above is about two \
                  types with the same name (E0308), or about a missing method or trait (E0599, E0277), `{name}` passes \
-                 `std` types to or from a crate that was compiled {other} it: of these two \
-                 crates, name the one that is not instrumented after --instrument, or try --instrument-all"
+                 `std` types to or from a crate that was compiled {other} it: find out which \
+                 of these two crates is not instrumented, and add its name to --instrument, or try --instrument-all"
             ));
         }
     }

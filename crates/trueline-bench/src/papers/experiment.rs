@@ -94,7 +94,7 @@ impl Point {
 /// A shape: a rule that the paper's results follow and that our results must follow, too.
 pub(crate) struct Shape {
     pub(crate) rule: &'static str,
-    /// Returns whether the results have the shape, and the numbers that show this.
+    /// Returns whether the results have the expected shape, and the numbers that show this.
     pub(crate) holds: fn(&Results) -> Holds,
 }
 

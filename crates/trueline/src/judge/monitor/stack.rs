@@ -274,8 +274,9 @@ fn watch(container: &Container, blocks: &Blocks, patience: usize) -> Option<Vec<
 
     // Returns the block that follows the last block in which the value is critical.
     let last = |value: u32| blocks.of(container.values[value as usize].last_call);
-    // For each value, the value that was watched when it became critical. Following these entries
-    // from value to value gives a path. Later, an entry may skip values of its path.
+    // For each critical value, the value that was being watched when the critical value was found.
+    // Following these entries from value to value gives a path. Later, an entry may skip values of
+    // its path.
     let mut parent = vec![NONE; values];
     // For each value, the first block that watches it. For each block, the next block that watches
     // the same value.

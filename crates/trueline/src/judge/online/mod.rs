@@ -14,11 +14,11 @@
 //! unchanged. Choosing such a result later changes nothing else, so the choice can wait until the
 //! return (an operation that only observes never takes effect in any other way). Operations with
 //! unknown outcomes never return, so for each group of equal operations of this kind, a
-//! configuration has only the number of operations that took effect.
+//! configuration stores only how many of them took effect.
 //!
 //! At the return of *o* with result *r*, a configuration passes if *o* took effect with *r*, or could have had *r* at
-//! no cost. Otherwise, and also if *r* may have changed the state, the other open operations may take effect before
-//! *o*, in every order that ends with *o*, and only in steps that change the state (Lowe's Lemma 5.1: operations that
+//! no cost. Otherwise, and also if *o* may have changed the state when it took effect with *r*, the other open
+//! operations may take effect before *o*, in every order that ends with *o*, and only in steps that change the state (Lowe's Lemma 5.1: operations that
 //! take effect after *o* can wait for the next return). If an operation is reported later as failed (a late `fail`),
 //! the configurations in which it took effect are dropped.
 //!
@@ -33,7 +33,7 @@
 //!   *flash*. If *o* returns with a result that it can have only in the state after *w*, the
 //!   configuration passes, but *w* then counts as having taken effect. The last gap of a path is
 //!   the best one, because all operations that were open at an earlier gap and are still open were
-//!   open at the last gap, too. So a configuration has the time of its last gap, and a flash is
+//!   open at the last gap, too. So a configuration stores the time of its last gap, and a flash is
 //!   possible if *o* and *w* were called before that time. All other results that can be seen in
 //!   this flash are then at no cost. If *w* returns and passes because it may have taken effect
 //!   unseen, the results that can be seen in its flash are at no cost, too.

@@ -1,4 +1,4 @@
-//! Families whose members meet each other at most once.
+//! Objects on which the members of one or two families synchronize in pairs, each pair at most once.
 
 use std::collections::BTreeSet;
 
