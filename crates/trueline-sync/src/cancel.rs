@@ -123,7 +123,7 @@ impl Cancellation {
 
     /// Allows this thread to be canceled until the guard is dropped.
     ///
-    /// Cancellations nest: only the innermost one can end the thread.
+    /// Calls may be nested: while several guards exist, only the token of the newest guard can end the thread.
     #[must_use = "once the guard is dropped, the thread can no longer be canceled"]
     pub fn enter(&self) -> Cancellable {
         lock(&self.shared.inside).push(sleeper());

@@ -134,7 +134,7 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
     }
     if let (Some(_), Some(program)) = (&args.calls, &args.program) {
         let number = program.parse().map_err(|_| {
-            format!("--program {program}: with --calls, --program is the number of one of the generated programs")
+            format!("--program {program}: with --calls, --program must be the number of one of the generated programs")
         })?;
         exploration = exploration.number(number);
     }
@@ -364,7 +364,7 @@ fn text(
         write!(out, "{}", failure.report())?;
         writeln!(out, "  run it again: {}", again(failure, args))?;
         if let Some(command) = smallest_command(&args.name, failure, &options(args)) {
-            writeln!(out, "  its program:  {command}")?;
+            writeln!(out, "  run the smallest program: {command}")?;
         }
         writeln!(out)?;
     }

@@ -284,7 +284,7 @@ fn text(
         write!(out, "{}", failure.report())?;
         writeln!(out, "  run it again: {}", again(entry, failure, args))?;
         if let Some(command) = explore::smallest_command(entry.name, failure, &options(args)) {
-            writeln!(out, "  its program:  {command}")?;
+            writeln!(out, "  run the smallest program: {command}")?;
         }
         writeln!(out)?;
     }

@@ -89,7 +89,13 @@ fn cases() -> Vec<Case> {
         // Nested too deeply, or too long.
         case("deep", "queue", nested(65), 2, &["nested deeper than 64", "flatten it"]),
         case("very-deep", "queue", nested(2_000_000), 2, &["nested deeper than 64", "flatten it"]),
-        case("deep-line", "queue", "[".repeat(1_000_000), 1, &["ends inside JSON", "record it again"]),
+        case(
+            "deep-line",
+            "queue",
+            "[".repeat(1_000_000),
+            1,
+            &["ends in the middle of a JSON value", "record it again"],
+        ),
         case("deep-objects", "queue", "{\"a\":".repeat(1_000_000), 1, &["cut off"]),
         case("long-line", "queue", second(&"x".repeat((16 << 20) + 1)), 2, &["longer than 16 MiB", "on each line"]),
         // Fields.

@@ -247,7 +247,8 @@ fn the_smallest_program_is_told_and_run_again() {
     let tested = run(&args);
     assert_eq!(tested.code, 1, "{tested:?}");
     assert!(tested.stdout.contains("the smallest program that still fails (3 of 24 calls"), "{}", tested.stdout);
-    let told = tested.stdout.lines().find_map(|line| line.strip_prefix("  its program:  ")).expect("a command");
+    let told =
+        tested.stdout.lines().find_map(|line| line.strip_prefix("  run the smallest program: ")).expect("a command");
     let (command, rest) = told.split_once(" --program '").expect("the command names a program");
     let (program, rest) = rest.split_once('\'').expect("the program is in quotation marks");
     let words = command.split_whitespace().skip(1).chain(["--program", program]).chain(rest.split_whitespace());

@@ -55,7 +55,7 @@ fn a_rejection_is_drawn_in_the_report() {
                             dequeue() → 2
   process 1                 ┣━━━━━━━━━━━━✗
   (numbers: an order that works so far; ✗: refused)
-  the state before the refused call, in the order of the numbers: [1, 2]
+  the state before the refused call, if the calls took effect in numerical order: [1, 2]
   the operations before it, in an order that works:
 ";
     assert!(judged.stdout.contains(picture), "{}", judged.stdout);

@@ -39,7 +39,8 @@ use crate::history::History;
 use crate::spec::Spec;
 use crate::verdict::Judgment;
 
-/// Judges a history with a set that forgets old configurations if the search failed from them with little work.
+/// Judges a history with a set of the configurations from which the search failed. The set forgets old configurations
+/// that took little work.
 pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgment<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::BoundedGraph, budget))
 }

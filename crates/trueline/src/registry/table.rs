@@ -112,7 +112,7 @@ pub const SPECS: &[SpecInfo] = &[
     SpecInfo::of::<BoundedQueue<Value>>("bounded-queue", "a queue with room for N elements").parameter(":N"),
     SpecInfo::of::<Stack<Value>>("stack", "last in, first out; unbounded, initially empty"),
     SpecInfo::of::<StackHeights<Value>>("stack-heights", "a stack whose operations return its previous height"),
-    SpecInfo::of::<Deque<Value>>("deque", "a queue with two ends; unbounded, initially empty"),
+    SpecInfo::of::<Deque<Value>>("deque", "a double-ended queue; unbounded, initially empty"),
     SpecInfo::of::<PriorityQueue<Value>>(
         "priority-queue",
         "smallest first: numbers by size, strings alphabetically, lists by the first items that differ, such as \

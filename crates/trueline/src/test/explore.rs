@@ -1009,8 +1009,9 @@ impl Exploring {
 
     /// Tries a few seeds for the random choices of an object.
     ///
-    /// A search that explores the choices changes the last choices of an execution first, so it finds a fault that
-    /// depends on the first choices late. With another seed, all choices may change, so such a fault is found soon.
+    /// A search that explores the choices changes the last choices of an execution first, so it takes a long time to
+    /// find a fault that depends on the first choices. With another seed, all choices may change, so such a fault is
+    /// found sooner.
     fn glance(&mut self, token: &Token, time: Duration) {
         supervise::note_runs(std::slice::from_ref(token));
         let most = match self.exploration.search {

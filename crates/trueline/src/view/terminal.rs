@@ -358,10 +358,10 @@ fn write_legend(out: &mut String, timeline: &Timeline, settings: &Settings, stro
         let _ = writeln!(out, "  {}", settings.style.paint("2", &format!("({})", says.join("; "))));
     }
     if let Some(state) = timeline.state_at_problem() {
-        let room = settings.width.saturating_sub(65).max(20);
+        let room = settings.width.saturating_sub(85).max(20);
         let _ = writeln!(
             out,
-            "  the state before the refused call, in the order of the numbers: {}",
+            "  the state before the refused call, if the calls took effect in numerical order: {}",
             shorten(state, room, strokes.ellipsis)
         );
     }
@@ -372,7 +372,7 @@ fn write_legend(out: &mut String, timeline: &Timeline, settings: &Settings, stro
     let happened: Vec<&Annotated> = timeline.annotations.iter().filter(is_between).collect();
     for Annotated { line, text, .. } in &happened[happened.len().saturating_sub(MOST_ANNOTATIONS)..] {
         let place = if *line > 0 { format!(" (line {line})") } else { String::new() };
-        let room = settings.width.saturating_sub(65).max(20);
+        let room = settings.width.saturating_sub(30).max(20);
         let _ = writeln!(out, "  meanwhile{place}: {}", shorten(text, room, strokes.ellipsis));
     }
 }

@@ -256,7 +256,7 @@ mod tests {
     fn what_is_wrong_is_told_with_its_line() {
         for (text, way, expected) in [
             ("[{},\n{\"a\":}]", &[][..], "line 2: this is not JSON"),
-            ("[{},\n{", &[], "line 2: the file ends inside JSON"),
+            ("[{},\n{", &[], "line 2: the file ends in the middle of a JSON value"),
             ("{}\n{}\n{\"a\":5}", &["a"], "line 3: invalid type: integer `5`, expected an array of records"),
             ("{}\n[]", &["a"], "line 2: invalid type: sequence, expected an object with `a`"),
             ("[\n5]", &[], "line 2: no object"),

@@ -1016,7 +1016,7 @@ mod tests {
         history_of(&nested(DEEPEST_NESTING));
         assert!(error_of(&nested(DEEPEST_NESTING + 1)).contains("nested deeper than 64"));
         assert!(error_of(&nested(1_000_000)).contains("nested deeper than 64"));
-        assert!(error_of(&"[".repeat(1_000_000)).contains("the file ends inside JSON"));
+        assert!(error_of(&"[".repeat(1_000_000)).contains("the file ends in the middle of a JSON value"));
         // Ignored fields may be nested to any depth.
         let depth = 1_000_000;
         history_of(&format!(
@@ -1042,7 +1042,7 @@ mod tests {
             ("[{\"process\":0,\n\"type\":\"ok\",\"f\":\"w\"}]", "line 1: process 0 returns, but has no open call"),
             ("[{\"process\":0},\n{\"a\":1,\"a\":2}]", "line 1: the line has neither `type` nor `call`"),
             ("[{\"a\":1,\n\"a\":2}]", "line 2: the key \"a\" occurs twice"),
-            ("[\n\n{\"process\":", "line 3: the file ends inside JSON"),
+            ("[\n\n{\"process\":", "line 3: the file ends in the middle of a JSON value"),
         ] {
             let error = error_of(text);
             assert!(error.contains(expected), "{error}");
