@@ -227,7 +227,7 @@ impl Report {
         let at = at.map_or(String::new(), |line| format!(" (line {line})"));
         writeln!(
             out,
-            "  forecast: {}{}{has} {operations} operations, at most {widest} open at once{at}, {pending} that never return",
+            "  forecast: {}{}{has} {operations} operations, at most {widest} open at once{at}, {pending} without a return",
             worst.hardness(),
             if of.is_empty() { "; ".to_owned() } else { format!(";{of} ") },
         )

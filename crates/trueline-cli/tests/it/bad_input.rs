@@ -313,7 +313,7 @@ fn cases() -> Vec<Case> {
             "queue",
             second(r#"{"process":1,"f":"enqueue","value":1,"call":5,"return":6}"#),
             2,
-            &["earlier lines are events", "one form in a file"],
+            &["earlier lines are events", "only one of the two forms in a file"],
         ),
         case(
             "mixed-operations-first",

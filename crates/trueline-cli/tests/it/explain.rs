@@ -109,7 +109,7 @@ fn a_register_that_goes_back() {
         [
             "read() -> 2 of process 2 (line 3) returned before read() -> 1 of process 2 (line 4) was called.",
             "write(1) of process 0 (line 1) returned before read() -> 2 was called.",
-            "read() -> 1 needs the register to hold 1; after read() -> 2 this is not the case, and nothing could bring it \
+            "read() -> 1 needs the register to hold 1; after read() -> 2 this is not the case, and no call could have brought it \
              about again (write(1) came before read() -> 2): so read() -> 1 came before read() -> 2.",
             "But read() -> 1 and read() -> 2 cannot each come before the other.",
         ]

@@ -286,14 +286,14 @@ fn a_rejection_stays_one_when_the_time_ends_after_it() {
             assert!(whole.stdout.contains(missing), "{missing}, {args:?}: {whole:?}");
         }
         for (stage, missing) in
-            [("Explaining", cancelled), ("Explaining for ever", Some(ended)), ("Drawing for ever", Some(ended))]
+            [("Explaining", cancelled), ("Explaining forever", Some(ended)), ("Drawing forever", Some(ended))]
         {
             let Some(cut) = run_ending(stage, &args) else { return };
             assert_eq!(cut.code, 1, "{stage}, {args:?}: {cut:?}");
             assert!(cut.stdout.contains("could only have returned 1"), "{stage}, {args:?}: {cut:?}");
             assert!(missing.is_none_or(|missing| !cut.stdout.contains(missing)), "{stage}, {args:?}: {cut:?}");
             // A plain check lacks nothing when its work is canceled, because it does not need a core.
-            let is_cut = stage.ends_with("for ever") || command != ["check"];
+            let is_cut = stage.ends_with("forever") || command != ["check"];
             assert_eq!(cut.stdout.contains(CUT), is_cut, "{stage}, {args:?}: {cut:?}");
             if command.contains(&"--junit") {
                 let xml = std::fs::read_to_string(xml).expect("the JUnit file is written, too");
@@ -302,27 +302,26 @@ fn a_rejection_stays_one_when_the_time_ends_after_it() {
         }
         // If the work is canceled before the verdict, no verdict is printed, even for a history
         // that would be accepted.
-        for stage in ["Judging", "Judging for ever"] {
+        for stage in ["Judging", "Judging forever"] {
             let Some(cut) = run_ending(stage, &args) else { return };
             assert_eq!(cut.code, 3, "{stage}, {args:?}: {cut:?}");
             assert!(cut.stdout.contains("the time limit was reached"), "{stage}, {args:?}: {cut:?}");
         }
     }
     let accepted = scratch.file("accepted.jsonl", crate::ACCEPTED);
-    for (stage, code) in
-        [("Judging for ever", 3), ("Explaining", 0), ("Explaining for ever", 0), ("Drawing for ever", 0)]
+    for (stage, code) in [("Judging forever", 3), ("Explaining", 0), ("Explaining forever", 0), ("Drawing forever", 0)]
     {
         let Some(cut) = run_ending(stage, &["check", "--core", "--spec", "queue", &accepted]) else { return };
         assert_eq!(cut.code, code, "{stage}: {cut:?}");
     }
     // If there are several files, those after the canceled one are not judged, and that is reported.
-    let Some(cut) = run_ending("Drawing for ever", &["check", "--spec", "queue", &file, &accepted]) else { return };
+    let Some(cut) = run_ending("Drawing forever", &["check", "--spec", "queue", &file, &accepted]) else { return };
     assert!(cut.code == 1 && cut.stderr.contains("1 of 2 files were not judged"), "{cut:?}");
 }
 
 #[test]
 fn half_a_history_is_not_generated() {
-    for stage in ["Judging", "Judging for ever"] {
+    for stage in ["Judging", "Judging forever"] {
         let Some(cut) = run_ending(stage, &["generate", "--spec", "queue", "--operations", "9"]) else { return };
         assert_eq!((cut.code, cut.stdout.as_str()), (3, ""), "{stage}: {cut:?}");
         assert!(cut.stderr.contains("the time limit was reached"), "{stage}: {cut:?}");
@@ -369,7 +368,7 @@ fn a_reader_that_reads_nothing_is_not_waited_for() {
     }
     if cfg!(debug_assertions) {
         let mut command = crate::trueline(&["check", "--spec", "queue", &rejected]);
-        let ended = command.env("TRUELINE_TIME_ENDS", "Drawing for ever").stdout(full()).stderr(full()).status();
+        let ended = command.env("TRUELINE_TIME_ENDS", "Drawing forever").stdout(full()).stderr(full()).status();
         assert_eq!(ended.expect("the binary is built").code(), Some(1), "a rejection stays one");
     }
 }

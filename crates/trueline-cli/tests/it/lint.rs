@@ -30,7 +30,7 @@ fn a_clean_file() {
     let linted = run_with_input(&["lint", "-"], text.as_bytes());
     assert_eq!(
         linted.stdout,
-        "-: 1 operations, jsonl\n  forecast: easy; it has 1 operations, at most 1 open at once (line 1), 0 never returning\n"
+        "-: 1 operations, jsonl\n  forecast: easy; it has 1 operations, at most 1 open at once (line 1), 0 without a return\n"
     );
 }
 
@@ -459,9 +459,8 @@ fn how_hard_the_histories_of_others_are() {
         );
         assert_eq!(forecast["worst"], expected, "{path}");
         let shown = run(&["lint", "--spec", spec, file]).stdout;
-        let told = format!(
-            "{operations} operations, at most {widest} open at once (line {line}), {pending} that never return"
-        );
+        let told =
+            format!("{operations} operations, at most {widest} open at once (line {line}), {pending} without a return");
         assert!(shown.contains(&told), "{shown}");
         assert_eq!(shown.contains(&format!("of {parts} parts, the hardest, {name}, has")), parts > 1, "{shown}");
     }
@@ -483,7 +482,7 @@ fn a_rejection_has_the_hint_that_explains_it() {
         (lines(&tuples), "note: all values are pairs"),
         (lines(&[write, &read("null", 2), &read("null", 4)]), "note: all 2 results of `read` are null"),
         (lines(&[write, &read("null", 2), &read("1", 4)]), "note: a read returned nil"),
-        (lines(&[write, &read("\"1\"", 2)]), "note: `read` returned \"1\", which no operation put in"),
+        (lines(&[write, &read("\"1\"", 2)]), "note: `read` returned \"1\", which no operation inserted"),
     ];
     for (text, hint) in hinted {
         let file = scratch.file("history.jsonl", text);

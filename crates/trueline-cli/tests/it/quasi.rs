@@ -71,7 +71,7 @@ fn histories_that_are_not_well_formed_are_named() {
     let drained = scratch.file("drained.jsonl", OUT_OF_ORDER);
     let whole: Vec<&str> = OUT_OF_ORDER.lines().collect();
     let left = scratch.file("left.jsonl", whole[..4].join("\n"));
-    let named = "3 calls of `enqueue` but 1 of `dequeue`";
+    let named = "3 calls to `enqueue` but 1 to `dequeue`";
     let check = |args: &[&str], file: &str| run(&[&["check"], args, &[file]].concat());
     for args in [&["--spec", "quasi-queue:2"][..], &["--spec", "queue", "--factor", "2", "--json"]] {
         assert!(check(args, &left).stdout.contains(named), "{args:?}");

@@ -193,7 +193,7 @@ fn results_that_nothing_says_are_warned_of() {
     assert!(linted.code == 1 && linted.stdout.contains("no-result"), "{linted:?}");
     // If it matters which process calls, the mapping must name processes.
     let locks = run_with_input(&["check", "--spec", "exchanger", "--map", &map, "-"], text.as_bytes());
-    assert!(locks.code == 2 && locks.stderr.contains("add `process` to the mapping"), "{locks:?}");
+    assert!(locks.code == 2 && locks.stderr.contains("the mapping does not assign `process`"), "{locks:?}");
 }
 
 #[test]

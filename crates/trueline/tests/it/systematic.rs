@@ -518,7 +518,7 @@ fn a_schedule_is_made_again_with_all_its_steps() {
     assert!(text[1].starts_with("T0    load a1 = 0") && text[1].contains("systematic.rs:"), "{text:#?}");
     assert!(text[2].starts_with("T0    store a1 := 1 (was 0)"), "{text:#?}");
     assert!(text[3].starts_with("T0    choose 0 of 3"), "{text:#?}");
-    assert!(text[8].starts_with("T1    try_lock m1: taken"), "{text:#?}");
+    assert!(text[8].starts_with("T1    try_lock m1: acquired"), "{text:#?}");
     assert!(text[9].contains("unlock m1   ") && text[9].contains("systematic.rs:"), "{text:#?}");
     assert!(text[10].starts_with("T1  return from op1: [1,1]"), "{text:#?}");
 }

@@ -27,7 +27,7 @@ fn draw(model: &mut u64) -> u64 {
 fn threads_that_are_lost_are_no_runs() {
     let outcome = counter()
         .operation(
-            "wait for ever",
+            "wait forever",
             (),
             |_, ()| loop {
                 std::thread::park()
