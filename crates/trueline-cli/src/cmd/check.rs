@@ -266,7 +266,8 @@ fn contradicted(contradiction: Contradiction, judged: &dyn trueline::judge::Judg
         ),
         Contradiction::Result(op) => {
             format!(
-                "versions contradict the results: in version order, {} could not have returned its result; {without}",
+                "versions contradict the results: in version order, {} or another operation with the same version could \
+                 not have returned its result; {without}",
                 name(op)
             )
         }

@@ -73,7 +73,7 @@ pub(super) fn hints(survey: &Survey, spec: &NamedSpec, nil_wildcard: bool, line:
         history.operations().iter().find(is_refused)
     });
     if let Some(refused) = refused.filter(|_| findings.is_empty()) {
-        findings.extend(null_results(history, refused));
+        findings.extend(null_results(history, spec, refused));
         let is_refused = |operation: &Called| operation.return_line() == refused.return_line();
         let of_reads = reads(history, Some(spec), nil_wildcard, is_refused);
         let is_nil = |finding: &Finding| finding.code == "nil-read" && finding.severity == Severity::Warning;
@@ -84,8 +84,11 @@ pub(super) fn hints(survey: &Survey, spec: &NamedSpec, nil_wildcard: bool, line:
 }
 
 /// Reports that the refused operation returned null, if all operations with the same name returned
-/// null.
-fn null_results(history: &RawHistory, refused: &Called) -> Option<Finding> {
+/// null although the specification does not ignore its result.
+fn null_results(history: &RawHistory, spec: &NamedSpec, refused: &Called) -> Option<Finding> {
+    if spec.info().operation(&refused.op.f).is_some_and(|operation| operation.result == "ignored") {
+        return None;
+    }
     let results = || {
         let same = history.operations().iter().filter(|operation| operation.op.f == refused.op.f);
         same.filter_map(|operation| operation.outcome.result())

@@ -253,6 +253,27 @@ fn a_receive_that_was_too_late() {
     );
 }
 
+/// The argument begins with the second put: the first one would have allowed the result, and the map was not empty.
+#[test]
+fn an_argument_that_begins_with_a_call_does_not_speak_of_the_beginning() {
+    let sentences = why(
+        "map",
+        &[
+            (0, r#""f":"put","key":"a","value":15"#, 0, 1),
+            (0, r#""f":"put","key":"a","value":20"#, 2, 3),
+            (1, r#""f":"put","key":"a","value":23"#, 4, 9),
+            (0, r#""f":"get","key":"a","result":15"#, 5, 10),
+            (3, r#""f":"put","key":"a","value":25"#, 6, 12),
+            (2, r#""f":"put","key":"a","value":26"#, 7, 11),
+            (4, r#""f":"put","key":"a","value":27"#, 8, 13),
+        ],
+    );
+    assert!(sentences[0].ends_with("do not matter: the explanation starts with it."), "{sentences:?}");
+    assert!(!sentences.iter().any(|sentence| sentence.contains("nitially")), "{sentences:?}");
+    assert!(!sentences.iter().any(|sentence| sentence.contains("no call made before")), "{sentences:?}");
+    assert!(sentences[1].contains("at the start of this explanation"), "{sentences:?}");
+}
+
 /// The argument begins right after the release by process 0, not with the initial state.
 #[test]
 fn an_argument_that_begins_later() {

@@ -493,6 +493,16 @@ fn a_rejection_has_the_hint_that_explains_it() {
         assert_eq!(run(&["view", "--spec", "register", "--output", &page, &file]).code, 0);
         assert!(fs::read_to_string(&page).expect("the page was drawn").contains(r#"<p class="hint" dir="ltr">note: "#));
     }
+    // The specification ignores the results of `acquire`.
+    let acquired = scratch.file(
+        "acquired.jsonl",
+        lines(&[
+            r#""process":0,"f":"acquire","result":null,"call":0,"return":1"#,
+            r#""process":1,"f":"acquire","result":null,"call":2,"return":3"#,
+        ]),
+    );
+    let judged = run(&["check", "--spec", "mutex", &acquired]);
+    assert!(judged.code == 1 && !judged.stdout.contains("note:"), "{judged:?}");
     // The hint must concern the refused operation.
     let other = lines(&[
         write,

@@ -55,8 +55,8 @@ fn a_rejection_is_drawn_in_the_report() {
                             dequeue() → 2
   process 1                 ┣━━━━━━━━━━━━✗
   (numbers: an order that works so far; ✗: refused)
-  the state before the refused call, if the calls took effect in numerical order: [1, 2]
-  the operations before it, in an order that works:
+  the state after the numbered operations, in numerical order: [1, 2]
+  operations before it, in an order that works:
 ";
     assert!(judged.stdout.contains(picture), "{}", judged.stdout);
     let accepted = run_with_input(&["check", "--spec", "queue", "-"], ACCEPTED.as_bytes());

@@ -71,7 +71,7 @@ fn a_child_that_did_not_wait_to_be_let_go() {
         let reason = "\n  signal-up-and-wait() of process 0 (lines 7-10) returned ok, but could not have returned anything at that point\n";
         assert!(judged.stdout.contains(reason), "{}", judged.stdout);
         let expected = "
-  the operations before it, in an order that works:
+  operations before it, in an order that works:
     lines 1-6   process 0  signal-up-and-wait() -> ok  ┐ together
     lines 2-3   process 1  wait-for-signal-up() -> ok  ┘
     lines 1-6   process 0  signal-up-and-wait() -> ok  ┐ together

@@ -37,8 +37,8 @@ fn rejected() {
             "                            dequeue() → 2",
             "  process 1                 ┣━━━━━━━━━━━━✗",
             "  (numbers: an order that works so far; ✗: refused)",
-            "  the state before the refused call, if the calls took effect in numerical order: [1, 2]",
-            "  the operations before it, in an order that works:",
+            "  the state after the numbered operations, in numerical order: [1, 2]",
+            "  operations before it, in an order that works:",
             "    lines 1-2  process 0  enqueue(1) -> ok",
             "    lines 3-5  process 0  enqueue(2) -> ok",
         ]

@@ -293,6 +293,10 @@ impl fmt::Display for Limit {
         if self.events == 0 {
             return write!(f, "{reached} while the history was read");
         }
+        if self.event == 0 {
+            // Algorithms other than searches do not report how far they came.
+            return f.write_str(reached);
+        }
         write!(f, "{reached}; the search had reached event {} of {}", self.event, self.events)
     }
 }

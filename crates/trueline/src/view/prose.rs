@@ -57,7 +57,7 @@ pub fn tell<Op: Display, Ret: Display>(
             "{name} leaves the object in the same state whatever happened before, so calls that returned before it was called \
              do not matter: the explanation starts {begin}"
         ));
-        teller.begins_behind = Some(first).filter(|_| !stays);
+        teller.begin = if stays { Begin::With } else { Begin::After(first) };
     }
     if has_places(&argument.proof) && ignores_calls(history, core) {
         teller.say(
@@ -353,8 +353,7 @@ struct Teller {
     labels: Vec<(OpId, Label)>,
     introduced: HashSet<OpId>,
     completed: HashSet<OpId>,
-    /// The operation after which the core begins, if it is not part of the core.
-    begins_behind: Option<OpId>,
+    begin: Begin,
     /// Whether the text already contains the remark that it names only those states to which the
     /// calls of the core can lead.
     has_said_which_states: bool,
@@ -362,6 +361,18 @@ struct Teller {
     /// The indentation of each sentence. Sentences that belong to one case of a case distinction
     /// are indented further.
     indent: String,
+}
+
+/// The time at which an argument begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begin {
+    /// When the object was created.
+    Initially,
+    /// Just before an operation of the core that leads to the same state from every state in which it is possible. The
+    /// argument starts from the initial state, although the object may have been in another one.
+    With,
+    /// Right after this operation, which is not part of the core.
+    After(OpId),
 }
 
 struct Label {
@@ -427,7 +438,7 @@ impl Teller {
             labels[at].1.needs = needs;
         }
         Self {
-            begins_behind: None,
+            begin: Begin::Initially,
             object,
             labels,
             introduced: HashSet::new(),
@@ -601,7 +612,11 @@ impl Teller {
 
     /// Returns a phrase for the time at which the argument begins, such as "initially".
     fn initially(&mut self) -> String {
-        self.begins_behind.map_or_else(|| "initially".to_owned(), |begin| format!("right after {}", self.name(begin)))
+        match self.begin {
+            Begin::Initially => "initially".to_owned(),
+            Begin::With => "at the start of this explanation".to_owned(),
+            Begin::After(first) => format!("right after {}", self.name(first)),
+        }
     }
 
     /// Returns a clause about the state of the object: which state it is in, was in, or can be in.
@@ -761,12 +776,11 @@ impl Teller {
             }
             Reason::NoMaker { needs, first: initial } if needs.is_empty() => {
                 let user = self.name(first);
-                let (begin, others) = match self.begins_behind {
+                let (begin, others) = match self.begin {
                     // In the state in which the core begins, the object may also hold values that
-                    // the core leaves out. So the text does not describe this state, but names the
-                    // operation that led to it.
-                    Some(_) => (self.initially(), "no other call that matters"),
-                    None => {
+                    // the core leaves out. So the text does not describe this state.
+                    Begin::With | Begin::After(_) => (self.initially(), "no other call that matters"),
+                    Begin::Initially => {
                         let state = self.is_in(Tense::Past, initial);
                         (format!("initially, when {state}"), "no call made before it returned")
                     }

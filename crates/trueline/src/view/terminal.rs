@@ -358,10 +358,10 @@ fn write_legend(out: &mut String, timeline: &Timeline, settings: &Settings, stro
         let _ = writeln!(out, "  {}", settings.style.paint("2", &format!("({})", says.join("; "))));
     }
     if let Some(state) = timeline.state_at_problem() {
-        let room = settings.width.saturating_sub(85).max(20);
+        let room = settings.width.saturating_sub(66).max(20);
         let _ = writeln!(
             out,
-            "  the state before the refused call, if the calls took effect in numerical order: {}",
+            "  the state after the numbered operations, in numerical order: {}",
             shorten(state, room, strokes.ellipsis)
         );
     }

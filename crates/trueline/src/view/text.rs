@@ -230,12 +230,12 @@ fn bracket(line: &Line) -> &'static str {
 fn render_rejection(out: &mut String, rejection: &Rejection) {
     let widths = Widths::of(rejection.before.iter().chain(&rejection.open).chain(&rejection.conflict));
     match (rejection.before.len(), rejection.before_total) {
-        (0, _) => out.push_str("  no operation had to take effect before it\n"),
-        (shown, total) if shown == total => out.push_str("  the operations before it, in an order that works:\n"),
+        (0, _) => out.push_str("  no operation that matters to it had to take effect before it\n"),
+        (shown, total) if shown == total => out.push_str("  operations before it, in an order that works:\n"),
         (shown, total) => {
             let _ = writeln!(
                 out,
-                "  the operations before it, in an order that works (the last {shown} of {total} operations):"
+                "  operations before it, in an order that works (the last {shown} of {total} operations):"
             );
         }
     }
@@ -372,7 +372,7 @@ mod tests {
             "\
 q.jsonl: rejected (auto, 3 operations, 1 pending, 2 partitions, 42 µs)
   dequeue() of process 2 (lines 3-5) returned 3, but could only have returned 1, 2 or null
-  the operations before it, in an order that works:
+  operations before it, in an order that works:
     line 2-    process 1  enqueue(2)  (never returned)
     lines 1-4  process 0  enqueue(1) -> ok
   open when it returned:

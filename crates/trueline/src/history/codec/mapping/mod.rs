@@ -184,6 +184,7 @@ impl Missing {
 
     fn describe(&self, source: Option<&Source>) -> Vec<String> {
         let what = match source {
+            Some(source) if source.is_first() => format!("`{}`, the `result`, is null or missing in", source.name()),
             Some(source) => format!("`{}`, the `result`, is missing from", source.name()),
             None => "the mapping has no `result` for".to_owned(),
         };

@@ -205,6 +205,11 @@ impl Source {
         Self { from: From::Path(path), word: None, kind: None, unit: None, plus: None, default: None }
     }
 
+    /// Returns whether the value is the first one that is not null.
+    pub(super) fn is_first(&self) -> bool {
+        matches!(self.from, From::First(_))
+    }
+
     /// Returns the name of the source, for messages.
     pub(super) fn name(&self) -> String {
         match &self.from {
