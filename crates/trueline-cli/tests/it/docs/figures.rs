@@ -87,8 +87,10 @@ const FIGURES: [Figures; 35] = [
     figures("docs/src/synchronizing.md", "of 16 clients is judged in {}", "synchronous channel, 16 clients", TIME),
 ];
 
-/// Claims in words: a page, the words, a row and a column of a table, and what the words mean for its cell.
-const WORDS: [(&str, &str, &str, &str, fn(&str) -> bool); 4] = [
+/// A claim in words: a page, the words, a row and a column of a table, and what the words mean for its cell.
+type Claim = (&'static str, &'static str, &'static str, &'static str, fn(&str) -> bool);
+
+const CLAIMS: [Claim; 4] = [
     (README, "in less than a\n  fifth of a second", "monitor queue 1000000 16 bad", "best CPU time", |cell| {
         first(cell) < 200.0
     }),
@@ -185,7 +187,7 @@ fn faults_of(Figures { page, text, row, columns }: &Figures, tables: &str) -> Ve
 fn figures_are_those_of_the_tables() {
     let tables = fs::read_to_string(root().join("BENCHMARKS.md")).expect("the file can be read");
     let mut faults: Vec<String> = FIGURES.iter().flat_map(|figures| faults_of(figures, &tables)).collect();
-    for (page, words, row, column, means) in WORDS {
+    for (page, words, row, column, means) in CLAIMS {
         if !Page::read(page).text.contains(words) {
             faults.push(format!("{page} does not say {words:?} any more"));
         }
