@@ -18,14 +18,14 @@ use crate::output;
 /// bytes are for code, stacks and buffers, which the limit does not cover.
 const SPARE: u64 = 12 << 20;
 /// The process ends when it takes this many bytes more than the memory limit.
-const MOST_SPARE: u64 = 24 << 20;
+const MOST_SPARE: u64 = 18 << 20;
 /// The process is ended when it has exceeded the time limit by 4 % of the limit plus this duration.
 const GRACE: Duration = Duration::from_millis(30);
 /// The additional time that the final output may wait for its readers.
 const LAST_WORDS: Duration = Duration::from_millis(15);
 /// The shortest and the longest interval between two checks of the limits. The nearer a limit is,
 /// the shorter the interval.
-const LOOK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
+const LOOK: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 /// An upper bound on the memory that a process can fill in one second.
 const BYTES_PER_SECOND: u64 = 4 << 30;
 
