@@ -394,6 +394,9 @@ impl<'a> Judge<'a> {
         for hint in hints {
             report = report.with_note(hint);
         }
+        if wanted == Wanted::Everything && timeline.is_none() {
+            report = report.with_note("the history is not drawn, because the memory limit was reached");
+        }
         if let (Some(kind), Finding::Rejected(_)) = (limits.reached(), &report.finding) {
             if wanted.tells_more(args) {
                 report = report.with_note(cut_short(kind));
@@ -508,6 +511,8 @@ impl<'a> Judge<'a> {
             },
             picture: match wanted {
                 Wanted::Report | Wanted::Explanation => Picture::None,
+                // There is no memory left to draw the history.
+                Wanted::Everything if limits.reached() == Some(LimitKind::Memory) => Picture::None,
                 Wanted::Excerpt => Picture::Excerpt,
                 Wanted::Everything => Picture::Everything,
             },
