@@ -37,7 +37,7 @@ impl Entry {
     /// Returns a hash for the table, which uses the lowest and the highest bits: a multiple of the stored half.
     #[inline]
     fn spread(&self) -> u64 {
-        u64::from(self.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        u64::from(self.hash).wrapping_mul(hash::K)
     }
 }
 

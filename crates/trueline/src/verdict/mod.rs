@@ -294,7 +294,7 @@ impl fmt::Display for Limit {
             return write!(f, "{reached} while the history was read");
         }
         if self.event == 0 {
-            // Algorithms other than searches do not report how far they came.
+            // The algorithm got nowhere, or does not report how far it came.
             return f.write_str(reached);
         }
         write!(f, "{reached}; the search had reached event {} of {}", self.event, self.events)

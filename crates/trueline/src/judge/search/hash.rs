@@ -5,7 +5,8 @@ use std::hash::BuildHasherDefault;
 
 use crate::spec::persistent::FoldHasher;
 
-const K: u64 = 0x9e37_79b9_7f4a_7c15;
+/// An odd constant without a pattern: 2^64 divided by the golden ratio.
+pub(crate) const K: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Multiplies two words, and combines the high half of the product with the low half, so that every
 /// bit affects every other bit.

@@ -101,8 +101,8 @@ impl Hasher for FoldHasher {
         let rest = words.remainder();
         if !rest.is_empty() {
             // At most 7 bytes remain, so the last byte can hold their number: "a" and "a\0" must differ.
-            let first = (rest.len() as u64) << 56;
-            self.write_u64(rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)) | first);
+            let length = (rest.len() as u64) << 56;
+            self.write_u64(rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)) | length);
         }
     }
 
