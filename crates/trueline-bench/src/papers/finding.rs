@@ -64,9 +64,13 @@ pub(crate) fn judged_by(plan: Plan, name: &str, time: Duration) -> Plan {
     plan.algorithm(algorithm).partition(name == AUTO).configurations(most).timeout(time)
 }
 
+/// An observation ends after this time, even if it has made only some of its runs.
+const LONGEST: Duration = Duration::from_secs(30);
+
 /// Executes `runs` runs of the test, and judges each of them with a tester. Returns the time in
 /// seconds, the number of undecided runs, and the fraction of the runs in which the tree search won
-/// the competition with the graph search.
+/// the competition with the graph search. If the observation ends early, its time is extrapolated
+/// from the runs that it made, whose number is `runs_made`.
 ///
 /// # Panics
 /// Panics if a run is rejected. The object is correct, so a rejection would be an error of the
@@ -76,8 +80,10 @@ pub(crate) fn runs(plan: &Plan, tester: &str, runs: u64, seed: u64, time: Durati
     let config = config(tester, time);
     let mut runner = Runner::new();
     let (mut undecided, mut trees, mut judging) = (0_u64, 0_u64, Duration::ZERO);
-    let started = Instant::now();
-    for run in 0..runs {
+    let (started, mut made) = (Instant::now(), 0_u64);
+    while made < runs && (made == 0 || started.elapsed() < LONGEST) {
+        let run = made;
+        made += 1;
         let seen = plan.record(&mut runner, seed.wrapping_mul(1_000_003).wrapping_add(run));
         let before = Instant::now();
         let judgment = plan.judgment(&seen.history, &config);
@@ -87,10 +93,12 @@ pub(crate) fn runs(plan: &Plan, tester: &str, runs: u64, seed: u64, time: Durati
         trees += u64::from(judgment.stats.choice.as_deref().is_some_and(|choice| choice.contains("tree")));
     }
     let elapsed = started.elapsed();
-    Observation::of(elapsed.as_secs_f64())
-        .with("judging_s", judging.as_secs_f64())
+    let share = runs as f64 / made.max(1) as f64;
+    Observation::of(elapsed.as_secs_f64() * share)
+        .with("judging_s", judging.as_secs_f64() * share)
         .with("undecided", undecided as f64)
-        .with("tree_wins", trees as f64 / runs.max(1) as f64)
+        .with("runs_made", made as f64)
+        .with("tree_wins", trees as f64 / made.max(1) as f64)
 }
 
 /// Executes runs until a run fails, and returns the time until the failure in milliseconds. If no
