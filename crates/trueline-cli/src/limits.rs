@@ -17,7 +17,8 @@ use crate::output;
 /// The work is canceled when the process takes this many bytes more than the memory limit. These
 /// bytes are for code, stacks and buffers, which the limit does not cover.
 const SPARE: u64 = 12 << 20;
-/// The process ends when it takes this many bytes more than the memory limit.
+/// The process ends when it takes this many bytes more than the memory limit. Drawing cannot be
+/// canceled; during it, the process ends after [`SPARE`] bytes.
 const MOST_SPARE: u64 = 18 << 20;
 /// The process is ended when it has exceeded the time limit by 4 % of the limit plus this duration.
 const GRACE: Duration = Duration::from_millis(30);
@@ -80,6 +81,17 @@ impl Limits {
         self.token.reason().or_else(|| self.left().filter(Duration::is_zero).map(|_| LimitKind::Time))
     }
 
+    /// Returns the number of bytes that the process can still take; `None` if the system does not
+    /// report its memory.
+    pub(crate) fn room(&self) -> Option<u64> {
+        self.taken().map(|taken| self.memory.saturating_sub(taken))
+    }
+
+    /// Returns the number of bytes that the process has taken since the work started.
+    fn taken(&self) -> Option<u64> {
+        resident().map(|taken| taken.saturating_sub(self.before))
+    }
+
     /// Runs `work`, which should end soon after the token is canceled. If the work does not end,
     /// `last_words` prints the results so far, and the process exits with the code that
     /// `last_words` returns.
@@ -103,16 +115,16 @@ impl Limits {
         let ended = Ended::default();
         thread::scope(|scope| {
             // If the thread cannot be started, the work still checks the limits itself.
-            let _ = thread::Builder::new().spawn_scoped(scope, || self.wait_for(&ended, last_words));
+            let _ = thread::Builder::new().spawn_scoped(scope, || self.wait_for(stage, &ended, last_words));
             let _ends = EndsWhenDropped(&ended);
             work()
         })
     }
 
-    fn wait_for(&self, ended: &Ended, last_words: impl FnOnce(LimitKind) -> u8) {
+    fn wait_for(&self, stage: Stage, ended: &Ended, last_words: impl FnOnce(LimitKind) -> u8) {
         let mut guard = ended.lock();
         while !*guard {
-            let headroom = match self.look() {
+            let headroom = match self.look(stage) {
                 Ok(headroom) => headroom,
                 // While `guard` holds the lock, the work cannot return. Therefore it cannot print
                 // at the same time as `last_words`.
@@ -125,7 +137,7 @@ impl Limits {
 
     /// Cancels the work if a limit has been reached. Returns the minimum time until a limit can be
     /// reached, or an error if a limit has been exceeded by so much that the process must end.
-    fn look(&self) -> Result<Duration, LimitKind> {
+    fn look(&self, stage: Stage) -> Result<Duration, LimitKind> {
         let mut headroom = Duration::MAX;
         if let (Some(left), Some(time)) = (self.left(), self.time) {
             if left.is_zero() {
@@ -136,11 +148,12 @@ impl Limits {
             }
             headroom = left;
         }
-        if let Some(taken) = resident().map(|taken| taken.saturating_sub(self.before)) {
+        if let Some(taken) = self.taken() {
             if taken > self.memory.saturating_add(SPARE) {
                 self.token.cancel_for(LimitKind::Memory);
             }
-            if taken > self.memory.saturating_add(MOST_SPARE) {
+            let most = if matches!(stage, Stage::Drawing) { SPARE } else { MOST_SPARE };
+            if taken > self.memory.saturating_add(most) {
                 return Err(LimitKind::Memory);
             }
             let bytes = self.memory.saturating_sub(taken);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use trueline::history::{History, visible};
+use trueline::history::{History, Named, visible};
 use trueline::judge::shrink;
 use trueline::judge::{Budget, CancelToken, Config};
 use trueline::registry::{self, NamedSpec, Options};
@@ -250,7 +250,7 @@ impl Judged {
 /// not be decided. In both cases, the verdict was found without the versions.
 fn contradicted(contradiction: Contradiction, judged: &dyn trueline::judge::Judged) -> String {
     let name = |id| {
-        let (operation, object) = judged.operation(id);
+        let Named { operation, object, .. } = judged.operation(id);
         let line = operation.return_line().or(operation.call_line()).map(|line| format!(" on line {line}"));
         let object = object.map(|name| format!(" of {name}")).unwrap_or_default();
         let version = operation.version().map(|version| format!(" with version {version}")).unwrap_or_default();
@@ -373,6 +373,7 @@ impl<'a> Judge<'a> {
             Err(Unreadable { line, message, .. }) => return Judged::Unreadable { file, line, message },
         };
         let plain = report::plain(&file, spec.name(), &*judged);
+        let is_too_large = wanted == Wanted::Everything && !has_room_to_draw(plain.operations, limits);
         // With `--criterion progress`, the verdict "accepted" is not known yet: it may turn out
         // later that some operations should have returned but were stuck.
         let known = match plain.finding {
@@ -383,7 +384,7 @@ impl<'a> Judge<'a> {
             Stage::Explaining,
             |kind| end(known.map_or_else(|| undecided(kind), |known| known.cut(kind))),
             || {
-                let wanted = self.wanted(wanted, limits);
+                let wanted = self.wanted(wanted, is_too_large, limits);
                 cancel::while_busy(|| {
                     let assembled = assemble(&file, spec.name(), &*judged, &wanted);
                     let hints = self.hints(input, &assembled.report, limits);
@@ -394,8 +395,9 @@ impl<'a> Judge<'a> {
         for hint in hints {
             report = report.with_note(hint);
         }
-        if wanted == Wanted::Everything && timeline.is_none() {
-            report = report.with_note("the history is not drawn, because the memory limit was reached");
+        if is_too_large {
+            report = report
+                .with_note("the history is not drawn, because that would exceed the memory limit; raise the limit");
         }
         if let (Some(kind), Finding::Rejected(_)) = (limits.reached(), &report.finding) {
             if wanted.tells_more(args) {
@@ -495,7 +497,9 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the parts of the report that are needed for the requested output.
-    fn wanted(&self, wanted: Wanted, limits: &Limits) -> report::Wanted {
+    ///
+    /// If `is_too_large`, the complete history is not drawn.
+    fn wanted(&self, wanted: Wanted, is_too_large: bool, limits: &Limits) -> report::Wanted {
         let Self { args, .. } = self;
         let time = limits.left().map_or(args.core_timeout, |left| left.min(args.core_timeout));
         let core = shrink::Limits::new().time(time).memory(limits.memory).cancelled_by(limits.token.clone());
@@ -511,14 +515,22 @@ impl<'a> Judge<'a> {
             },
             picture: match wanted {
                 Wanted::Report | Wanted::Explanation => Picture::None,
-                // There is no memory left to draw the history.
-                Wanted::Everything if limits.reached() == Some(LimitKind::Memory) => Picture::None,
+                Wanted::Everything if is_too_large => Picture::None,
                 Wanted::Excerpt => Picture::Excerpt,
                 Wanted::Everything => Picture::Everything,
             },
             progress: (args.criterion == Criterion::Progress).then(|| budget(args, limits)),
         }
     }
+}
+
+/// The memory that drawing a complete history takes for each operation, in bytes, measured with
+/// operations of usual length.
+const DRAWN_BYTES: u64 = 350;
+
+/// Returns whether a history with this many operations can probably be drawn within the memory limit.
+fn has_room_to_draw(operations: usize, limits: &Limits) -> bool {
+    limits.room().is_none_or(|room| operations as u64 * DRAWN_BYTES <= room)
 }
 
 /// The output for one input.
