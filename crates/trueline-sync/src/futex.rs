@@ -5,7 +5,7 @@
 //! program that `cargo trueline` builds, the function [`syscall`] of this module replaces the function of the C
 //! library. In a world that blocks threads, a task that would wait in the kernel waits in the world instead, because
 //! other tasks run on the same thread. All other calls are passed on to the kernel.
-#![expect(unsafe_code, reason = "`syscall` replaces a function of the C library, and calls the kernel")]
+#![expect(unsafe_code, reason = "this module defines `syscall` in place of the C library, and calls the kernel")]
 
 use std::ffi::{c_int, c_long};
 use std::rc::Rc;

@@ -17,7 +17,7 @@
 //!
 //! | fault | description | example history |
 //! |---|---|---|
-//! | [`Fault::NoCommit`] | a value that was inserted too late stays in its slot | `enqueue(1)` is slow, and the head passes its segment; then `enqueue(1)` returns, and `dequeue` → none |
+//! | [`Fault::NoCommit`] | a value inserted into a segment that the head has already passed stays there | `enqueue(1)` is slow, and the head passes its segment; then `enqueue(1)` returns, and `dequeue` → none |
 
 use super::cells::Cells;
 use crate::link::{Tagged, TaggedLink};
@@ -26,7 +26,7 @@ use crate::slot::{Item, Slot};
 /// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Does not check whether a value was inserted too late.
+    /// Does not check whether the head has already passed the segment of an inserted value.
     NoCommit,
 }
 

@@ -144,13 +144,13 @@ pub const OBJECTS: &[Object] = &[
         RING,
         bk_queue::Fault::NoCommit
     ))
-    .faulty("a value that was inserted too late is not moved"),
+    .faulty("a value inserted into a segment that the head has already passed stays there"),
     object!(queue, "ubk-queue", "ubk-queue", K_FIFO, UbkQueue::new).paper("Round-Up table IV, `ubk-queue`"),
     object!(queue, "ubk-queue", "ubk-queue-faulty-no-commit", K_FIFO, |k| UbkQueue::faulty(
         k,
         ubk_queue::Fault::NoCommit
     ))
-    .faulty("a value that was inserted too late is not moved"),
+    .faulty("a value inserted into a segment that the head has already passed stays there"),
     object!(stack, "k-stack", "k-stack", K_STACK, KStack::new),
     object!(stack, "k-stack", "k-stack-faulty-second-read", K_STACK, |k| KStack::faulty(k, k_stack::Fault::SecondRead))
         .paper("Round-Up table IV, `k-stack`, and algorithm 3")

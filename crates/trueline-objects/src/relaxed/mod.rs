@@ -29,9 +29,9 @@
 //! | `sl-queue-faulty-no-lock` | [`sl_queue::Fault::NoLock`] | Round-Up table IV, `sl-queue` | a list for a single thread is used by several threads | `queue` | rejected |
 //! | `rd-queue` | [`RdQueue::new`](rd_queue::RdQueue::new) | Round-Up table IV, `rd-queue` | | `displacement-queue:2` | accepted |
 //! | `bk-queue` | [`BkQueue::new`](bk_queue::BkQueue::new) | Round-Up table IV, `bk-queue` | | `k-fifo:2` | accepted |
-//! | `bk-queue-faulty-no-commit` | [`bk_queue::Fault::NoCommit`] | | a value that was inserted too late is not moved | `k-fifo:2` | rejected |
+//! | `bk-queue-faulty-no-commit` | [`bk_queue::Fault::NoCommit`] | | a value inserted into a segment that the head has already passed stays there | `k-fifo:2` | rejected |
 //! | `ubk-queue` | [`UbkQueue::new`](ubk_queue::UbkQueue::new) | Round-Up table IV, `ubk-queue` | | `k-fifo:2` | accepted |
-//! | `ubk-queue-faulty-no-commit` | [`ubk_queue::Fault::NoCommit`] | | a value that was inserted too late is not moved | `k-fifo:2` | rejected |
+//! | `ubk-queue-faulty-no-commit` | [`ubk_queue::Fault::NoCommit`] | | a value inserted into a segment that the head has already passed stays there | `k-fifo:2` | rejected |
 //! | `k-stack` | [`KStack::new`](k_stack::KStack::new) | | | `k-stack:2` | accepted |
 //! | `k-stack-faulty-second-read` | [`k_stack::Fault::SecondRead`] | Round-Up table IV, `k-stack`, and algorithm 3 | a counter is read twice, and a value pushed twice | `k-stack:2` | rejected |
 //! | `quasi-queue-faulty-long-segments` | [`quasi_queue::Fault::LongSegments`] | Round-Up table I, `Quasi Queue b1` | a removal may take a value too far from the front | `displacement-queue:2` | rejected |

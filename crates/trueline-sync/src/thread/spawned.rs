@@ -180,9 +180,9 @@ impl<T> Spawned<T> {
             while lock(&self.packet.result).is_none() {
                 if !world::block(place) {
                     // The execution is over, so the task cannot continue.
-                    return Err(
-                        Box::new("the task has no result, because its execution is over") as Box<dyn Any + Send>
-                    );
+                    let message =
+                        "the task has no result, because the execution that it belongs to ended before the task";
+                    return Err(Box::new(message) as Box<dyn Any + Send>);
                 }
             }
         }

@@ -115,8 +115,8 @@ pub const SPECS: &[SpecInfo] = &[
     SpecInfo::of::<Deque<Value>>("deque", "a double-ended queue; unbounded, initially empty"),
     SpecInfo::of::<PriorityQueue<Value>>(
         "priority-queue",
-        "smallest first: numbers by size, strings alphabetically, lists by the first items that differ, such as \
-         [priority element]",
+        "smallest first: numbers by size, strings alphabetically, and lists, such as [priority element], by the first \
+         items that differ",
     ),
     SpecInfo::of::<Log<Value>>("log", "a list that is only ever appended to; initially empty"),
     SpecInfo::of::<Mutex>("mutex", "a lock; `mutex:owned` may be released only by the process that acquired it")

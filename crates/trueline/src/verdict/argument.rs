@@ -373,8 +373,9 @@ pub enum End<Ret> {
         op: OpId,
         /// The put that is paired with `op`. It had returned before the call of `op`.
         first: OpId,
-        /// All operations that may have taken a value out before `op` returned. Each is paired with
-        /// a put of its own, which had returned before the operation was called.
+        /// All operations that may have taken a value out before `op` returned. Each of
+        /// them is paired with a put of its own, which had returned before the paired operation was
+        /// called.
         pairs: Vec<Before>,
     },
     /// Two operations came in one of two possible orders, and an argument rules out each of the two

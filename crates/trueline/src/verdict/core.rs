@@ -60,7 +60,7 @@ pub struct Member {
     pub id: OpId,
     /// The positions of the operation's call and return in the whole history.
     pub events: (u32, Option<u32>),
-    /// The facts about the operation that the core contains.
+    /// Which facts about the operation are part of the core.
     pub role: Role,
     /// Whether the core contains only a part of the operation's arguments and result: the part
     /// about values or keys that are in the core.

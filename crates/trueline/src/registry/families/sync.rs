@@ -269,7 +269,8 @@ const WORKER_ELEMENT: ArgumentNotation<(u32, Value)> = ArgumentNotation {
     write: |(_, value)| (None, value),
 };
 
-/// The process that calls an operation without an argument.
+/// The notation of an operation that is logged without an argument: its argument is the number of
+/// the process that calls it.
 const WORKER: ArgumentNotation<u32> =
     ArgumentNotation { text: NOTHING.text, read: |call| Ok(process(call)), write: |_| (None, Value::Null) };
 
