@@ -213,7 +213,8 @@ const COLLECT_EXIT_CODES: &str = "\
 Exit codes:
   0  ended by Ctrl-C, and all events are written; with --check, the events are linearizable
   1  with --check: the events are not linearizable
-  2  wrong usage, or the file cannot be written
+  2  wrong usage; the file cannot be written; or with --check: an event cannot be judged, for example
+     because the specification has no such operation
   3  with --check: a key was not decided within the limits, and no key was rejected";
 
 const COMPLETIONS_EXAMPLES: &str = "\

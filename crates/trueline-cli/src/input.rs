@@ -510,6 +510,11 @@ impl Reading {
         self.mapping.as_ref().is_none_or(Mapping::names_processes)
     }
 
+    /// Returns whether the input is read with a mapping.
+    pub(crate) fn is_mapped(&self) -> bool {
+        self.mapping.is_some()
+    }
+
     /// Returns the format of the input.
     pub(crate) fn format(&self) -> Format {
         self.format

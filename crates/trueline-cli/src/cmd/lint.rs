@@ -37,7 +37,8 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, String> {
             },
             || {
                 let survey = cancel::while_busy(|| reading.survey(&input, &limits))?;
-                Ok(Report::new(file.clone(), &survey, spec.as_ref(), args))
+                let format = if reading.is_mapped() { "mapped" } else { format_name(survey.format) };
+                Ok(Report::new(file.clone(), format, &survey, spec.as_ref(), args))
             },
         );
         let (written, own) = match seen {
@@ -153,14 +154,15 @@ struct Finding {
 
 struct Report {
     file: String,
-    format: Format,
+    /// The name of the format, or `mapped` if the file was read with a mapping.
+    format: &'static str,
     operations: usize,
     findings: Vec<Finding>,
     forecast: Forecast,
 }
 
 impl Report {
-    fn new(file: String, survey: &Survey, spec: Option<&NamedSpec>, args: &LintArgs) -> Self {
+    fn new(file: String, format: &'static str, survey: &Survey, spec: Option<&NamedSpec>, args: &LintArgs) -> Self {
         let history = &survey.history;
         let mut findings: Vec<Finding> =
             survey.traps.iter().map(|(trap, seen)| of_trap(*trap, seen.count, seen.line, &seen.what)).collect();
@@ -199,14 +201,14 @@ impl Report {
         findings.sort_by_key(|finding| (finding.severity, finding.line));
         let parts = spec.filter(|_| faults.is_empty()).and_then(|spec| spec.parts(history).ok());
         let forecast = Forecast::new(history, parts.unwrap_or_else(|| parts_by_key(history)));
-        Self { file, format: survey.format, operations: history.len(), findings, forecast }
+        Self { file, format, operations: history.len(), findings, forecast }
     }
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let Forecast { worst, parts, .. } = &self.forecast;
         let Self { operations, .. } = self;
         let file = visible(&self.file);
-        writeln!(out, "\x1b[1m{file}\x1b[0m: {operations} operations, {}", format_name(self.format))?;
+        writeln!(out, "\x1b[1m{file}\x1b[0m: {operations} operations, {}", self.format)?;
         for Finding { code, severity, count, line, message } in &self.findings {
             let color = match severity {
                 Severity::Problem => "\x1b[1;31m",
@@ -245,7 +247,7 @@ impl Report {
         let hardness = worst.hardness();
         json!({
             "file": self.file,
-            "format": format_name(self.format),
+            "format": self.format,
             "operations": self.operations,
             "findings": findings.collect::<Vec<_>>(),
             "forecast": {
@@ -460,7 +462,8 @@ fn never_returned(history: &RawHistory) -> Option<Finding> {
         line: line_of(first.call_line()),
         message: format!(
             "`{}` of process {} never returned: it may have taken effect at any time, with any result, or never",
-            first.op.f, first.process
+            first.op.f,
+            history.process_label(first.process)
         ),
     })
 }
@@ -567,9 +570,9 @@ fn origins(survey: &Survey, spec: &NamedSpec, concerns: impl Fn(&Called) -> bool
             line: line_of(taker.return_line()),
             message: format!(
                 "process {} had received {} before process {} called the operation that inserts it{place}; {remedy}",
-                taker.process,
+                survey.history.process_label(taker.process),
                 taker.outcome.result().unwrap_or(&Value::Null),
-                giver.process
+                survey.history.process_label(giver.process)
             ),
         }
     });

@@ -107,7 +107,8 @@ fn operations(history: &RawHistory, most: usize, indent: &str) -> String {
         let object = history.object_name(operation.object).map(|name| format!(" on {name}")).unwrap_or_default();
         let result = operation.outcome.result().map_or_else(|| "never returned".to_owned(), ToString::to_string);
         let line = operation.call_line().map(|line| format!("line {line}: ")).unwrap_or_default();
-        let shown = format!("{line}process {}{object}: {} -> {result}", operation.process, operation.op);
+        let process = history.process_label(operation.process);
+        let shown = format!("{line}process {process}{object}: {} -> {result}", operation.op);
         let _ = writeln!(text, "{indent}{}", visible(&shown));
     }
     if all > most {

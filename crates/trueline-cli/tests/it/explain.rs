@@ -248,7 +248,7 @@ fn a_receive_that_was_too_late() {
         [
             "Each of receive() -> 1 of process 1 (line 2) and receive() -> 1 of process 2 (line 3) needs a partner of its own: a \
              call that overlapped it, with arguments and results that fit. So 2 partners are needed.",
-            "But of the calls made up to then, only send(1) of process 0 (line 1) can be a partner.",
+            "But of the calls made before the rejected return, only send(1) of process 0 (line 1) can be a partner.",
         ]
     );
 }
@@ -307,7 +307,7 @@ fn states_without_other_calls() {
     assert_eq!(
         sentences,
         [
-            "Given their results, all other calls make no difference, so the states below leave them out.",
+            "All other calls, with the results that they returned, make no difference, so the states below are computed without them.",
             "Initially, the state is [], whether or not pop-back() of process 0 (line 1-) took effect by then, and \
              pop-back() -> 3 of process 2 (line 3) would return null.",
         ]

@@ -279,6 +279,18 @@ fn arguments_and_mappings_are_repeated_harmlessly() {
         assert!(!run.stderr.is_empty(), "{args:?}");
     }
     let name = serde_json::to_string(HOSTILE).expect("text");
+    let mapping = r#"{"process":"who","f":"op","result":"got","call":"t0","return":"t1"}"#;
+    let map = scratch.file("named", mapping);
+    let log = scratch.file("named.jsonl", format!(r#"{{"who":{name},"op":"read","got":7,"t0":1,"t1":2}}"#));
+    let page = scratch.0.join("page.html");
+    let page = page.to_str().expect("plain");
+    for more in [&["check"][..], &["check", "--json"], &["explain"], &["view"], &["check", "--view", page], &["lint"]] {
+        let run = run(&[more, &["--spec", "register", "--map", &map, &log]].concat());
+        assert!(more[0] == "view" || run.code == 1 || more[0] == "lint", "{run:?}");
+        assert!(more[0] == "lint" || run.stdout.contains("INJ"), "the name is not shown: {run:?}");
+    }
+    assert_harmless_markup("page", &fs::read_to_string(page).expect("the page was drawn"));
+    assert!(run(&["map", &log, "--map", &map]).stdout.contains("INJ"));
     for mapping in [
         format!("{{{name}:{name}}}"),
         format!(r#"{{"process":{name},"type":{name},"f":{name}}}"#),

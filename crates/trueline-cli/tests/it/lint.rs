@@ -70,6 +70,11 @@ fn each_trap_is_named() {
         ),
         (
             &[],
+            lines(&[r#""process":0,"f":"r","call":6,"return":6"#, r#""process":0,"f":"r","call":6,"return":6"#]),
+            found("time-equal", "note", 2),
+        ),
+        (
+            &[],
             lines(&[r#""process":0,"type":"invoke","f":"r","time":5"#, r#""process":0,"type":"ok","f":"r","time":4"#]),
             found("time-backward", "warning", 2),
         ),

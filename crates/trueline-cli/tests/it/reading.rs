@@ -196,6 +196,41 @@ fn results_that_nothing_says_are_warned_of() {
     assert!(locks.code == 2 && locks.stderr.contains("the mapping does not assign `process`"), "{locks:?}");
 }
 
+/// A register that is read before it is written, logged with names of processes.
+const NAMED: &str = "who,op,arg,got,t0,t1\nclient-a,write,5,,10,20\nclient-b,read,,7,30,40\n";
+
+#[test]
+fn reports_name_processes_as_the_log_does() {
+    let scratch = Scratch::new("named");
+    let log = scratch.file("named.csv", NAMED);
+    let map = scratch.file(
+        "named.toml",
+        "format = \"csv\"\nprocess = \"who\"\nf = \"op\"\nvalue = \"arg\"\nresult = \"got\"\ncall = \"t0\"\nreturn = \"t1\"\n",
+    );
+    let args = |command: &'static str| [command, "--spec", "register", "--map", &map, &log].map(str::to_owned);
+    let run = |command, more: &[&str]| {
+        let args = args(command);
+        run(&args.iter().map(String::as_str).chain(more.iter().copied()).collect::<Vec<_>>())
+    };
+    let checked = run("check", &[]);
+    assert_eq!(checked.code, 1, "{checked:?}");
+    assert!(checked.stdout.contains("of process client-b (line 3) returned 7"), "{checked:?}");
+    assert!(checked.stdout.contains("process client-a  "), "the picture: {checked:?}");
+    assert!(run("explain", &[]).stdout.contains("of process client-"), "{checked:?}");
+    let json = run("check", &["--json"]).stdout;
+    assert!(json.contains(r#""process":1,"process_name":"client-b","operation":"#), "{json}");
+    let page = scratch.0.join("named.html");
+    let page = page.to_str().expect("plain");
+    run("check", &["--view", page]);
+    assert!(std::fs::read_to_string(page).expect("the page was drawn").contains("process client-a"));
+    // With a skew, operations may be assigned to other processes, so there are no names.
+    let skewed = run("check", &["--clock-skew", "1"]);
+    assert!(skewed.code == 1 && !skewed.stdout.contains("client-"), "{skewed:?}");
+    // The format is not said to be JSON lines.
+    let linted = run("lint", &[]);
+    assert!(linted.stdout.contains("2 operations, mapped\n"), "{linted:?}");
+}
+
 #[test]
 fn mappings_are_proposed_and_shown() {
     let scratch = Scratch::new("map");

@@ -234,7 +234,7 @@ impl<Op, Ret> Builder<Op, Ret> {
             self.drop_failed();
         }
         let Self { operations, events, objects, annotations, .. } = self;
-        History { operations, events, objects, annotations }
+        History { operations, events, objects, process_names: Arc::default(), annotations }
     }
 
     /// Adds a note about something other than an operation, such as a failover, that happened after the last event

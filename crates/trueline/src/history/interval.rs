@@ -369,7 +369,7 @@ fn in_order<Op, Ret>(
             }
         }
     }
-    History { operations, events, objects, annotations: Vec::new() }
+    History { operations, events, objects, process_names: Arc::default(), annotations: Vec::new() }
 }
 
 #[cfg(test)]

@@ -52,14 +52,17 @@ pub type RawHistory = History<Record, Value>;
 ///   call again at the same time, whole operations of one process may overlap (see
 ///   [`from_intervals`]).
 ///
-/// A history may have [annotations](Self::annotations) for the readers of a report. Annotations do
-/// not affect a verdict, and histories that differ only in their annotations are equal.
+/// A history may have [annotations](Self::annotations) and names of processes for the readers of a
+/// report. They do not affect a verdict, and histories that differ only in them are equal.
 #[derive(Clone, Debug)]
 pub struct History<Op, Ret> {
     operations: Vec<Operation<Op, Ret>>,
     events: Vec<Event>,
     /// Names of the objects, indexed by [`ObjectId`]; empty if the only object has no name.
     objects: Vec<Arc<str>>,
+    /// Names of the processes, indexed by [`ProcessId`]; empty if the file has numbers instead of
+    /// names.
+    process_names: Arc<[Arc<str>]>,
     annotations: Vec<Annotation>,
 }
 
@@ -72,6 +75,18 @@ pub struct Annotation {
     pub line: u32,
     /// What happened. The text is not safe to display: it may contain control characters.
     pub text: Arc<str>,
+}
+
+/// An operation, with the names of its object and of its process as far as they have names.
+#[derive(Clone, Debug)]
+#[doc(hidden)]
+pub struct Named<Op, Ret> {
+    /// The operation.
+    pub operation: Operation<Op, Ret>,
+    /// The name of the object.
+    pub object: Option<String>,
+    /// The name of the process.
+    pub process: Option<String>,
 }
 
 impl<Op: PartialEq, Ret: PartialEq> PartialEq for History<Op, Ret> {
@@ -137,6 +152,29 @@ impl<Op, Ret> History<Op, Ret> {
         self.objects.get(object.index()).map(AsRef::as_ref)
     }
 
+    /// Returns the name of a process, if it has one: a [mapping](codec::mapping::Mapping) replaces
+    /// the names of processes by numbers.
+    ///
+    /// ```
+    /// use trueline::history::ProcessId;
+    /// use trueline::history::codec::mapping::Mapping;
+    ///
+    /// let mapping = Mapping::from_json(&serde_json::json!({"process": "who", "f": "what", "call": "t0", "return": "t1"}))?;
+    /// let history = mapping.read(&br#"{"who":"client-7","what":"read","t0":1,"t1":2}"#[..], 0).expect("a history");
+    /// assert_eq!(history.process_name(ProcessId(0)), Some("client-7"));
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn process_name(&self, process: ProcessId) -> Option<&str> {
+        self.process_names.get(process.0 as usize).map(AsRef::as_ref)
+    }
+
+    /// Returns the name of a process, or its number if it has no name. The name is not safe to
+    /// display: it may contain control characters.
+    #[doc(hidden)]
+    pub fn process_label(&self, process: ProcessId) -> String {
+        self.process_name(process).map_or_else(|| process.to_string(), str::to_owned)
+    }
+
     /// Returns the annotations in their order: notes about what happened between the events, such as a failover.
     /// Histories made from a part of the events, for example by [`project`](Self::project), have no annotations.
     ///
@@ -160,14 +198,23 @@ impl<Op, Ret> History<Op, Ret> {
         self[first].return_position().is_some_and(|ret| ret < self[second].call_position())
     }
 
-    /// Returns an operation, with the name of its object if the object has one.
+    /// Returns an operation, with the names of its object and of its process as far as they have
+    /// names.
     #[doc(hidden)]
-    pub fn named(&self, id: OpId) -> (Operation<Op, Ret>, Option<String>)
+    pub fn named(&self, id: OpId) -> Named<Op, Ret>
     where
         Op: Clone,
         Ret: Clone,
     {
-        (self[id].clone(), self.object_name(self[id].object).map(str::to_owned))
+        self.named_as(id, self[id].clone())
+    }
+
+    /// Returns `operation`, which describes the operation `id`, with the names of its object and of
+    /// its process.
+    pub(crate) fn named_as<Op2, Ret2>(&self, id: OpId, operation: Operation<Op2, Ret2>) -> Named<Op2, Ret2> {
+        let object = self.object_name(self[id].object).map(str::to_owned);
+        let process = self.process_name(self[id].process).map(str::to_owned);
+        Named { operation, object, process }
     }
 
     /// Replaces each operation and its outcome by the result of `make`; calls, returns and processes stay the same.
@@ -212,7 +259,13 @@ impl<Op, Ret> History<Op, Ret> {
             );
         }
         let annotations = self.annotations.clone();
-        History { operations, events: self.events.clone(), objects: self.objects.clone(), annotations }
+        History {
+            operations,
+            events: self.events.clone(),
+            objects: self.objects.clone(),
+            process_names: Arc::clone(&self.process_names),
+            annotations,
+        }
     }
 }
 
@@ -282,7 +335,13 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
                 }
             }
         }
-        History { operations, events: renumbered_events, objects: self.objects.clone(), annotations: Vec::new() }
+        History {
+            operations,
+            events: renumbered_events,
+            objects: self.objects.clone(),
+            process_names: Arc::clone(&self.process_names),
+            annotations: Vec::new(),
+        }
     }
 }
 

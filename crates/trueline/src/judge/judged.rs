@@ -15,7 +15,7 @@ use super::interval;
 use super::quasi::{self, Semantics};
 use super::shrink::{self, Limits};
 use super::{Budget, Config, argument, check, states, sync};
-use crate::history::{History, OpId, Operation, Outcome, Shown};
+use crate::history::{History, Named, OpId, Operation, Outcome, Shown};
 use crate::spec::Spec;
 #[cfg(feature = "named")]
 use crate::spec::interval::IntervalSpec;
@@ -71,10 +71,10 @@ pub trait Judged: Debug + Send + Sync {
     #[doc(hidden)]
     fn history(&self) -> History<Shown, String>;
 
-    /// Returns one operation of [`history`](Self::history), and the name of its object if it has one, without building
-    /// the whole history.
+    /// Returns one operation of [`history`](Self::history), with the names of its object and of its process, without
+    /// building the whole history.
     #[doc(hidden)]
-    fn operation(&self, id: OpId) -> (Operation<Shown, String>, Option<String>);
+    fn operation(&self, id: OpId) -> Named<Shown, String>;
 
     /// Returns the core of a rejection, that is, a few operations that are enough to reject the
     /// history ([`shrink`]), and an argument for why these operations have no legal order
@@ -253,10 +253,10 @@ impl<C: Criterion, H: Borrow<History<C::Op, C::Ret>> + Send + Sync> Judged for T
         self.show.history(self.history.borrow())
     }
 
-    fn operation(&self, id: OpId) -> (Operation<Shown, String>, Option<String>) {
+    fn operation(&self, id: OpId) -> Named<Shown, String> {
         let history = self.history.borrow();
         let (op, outcome) = self.show.show(&history[id]);
-        (history[id].with(op, outcome), history.object_name(history[id].object).map(str::to_owned))
+        history.named_as(id, history[id].with(op, outcome))
     }
 
     fn core(&self, limits: &Limits) -> Option<Argued> {

@@ -4,7 +4,7 @@ use std::fmt::{self, Debug};
 
 use super::plan::Plan;
 use crate::drive::{Call, Kind};
-use crate::history::{History, OpId, Operation, Shown, Value};
+use crate::history::{History, Named, OpId, Shown, Value};
 use crate::judge::shrink::Limits;
 use crate::judge::{Argued, Budget, Judged};
 use crate::verdict::{Judgment, Partners, Passed, ProgressVerdict, Verdict, Witness};
@@ -100,11 +100,11 @@ impl Judged for InRust<'_> {
         self.plan.in_rust(self.seen)
     }
 
-    fn operation(&self, id: OpId) -> (Operation<Shown, String>, Option<String>) {
-        let (operation, object) = self.judged.operation(id);
+    fn operation(&self, id: OpId) -> Named<Shown, String> {
+        let Named { operation, object, process } = self.judged.operation(id);
         let seen = &self.seen[id];
         let result = seen.outcome.map(self.plan.kind(&seen.op).show_result);
-        (operation.with(self.plan.shown(&seen.op), result), object)
+        Named { operation: operation.with(self.plan.shown(&seen.op), result), object, process }
     }
 
     fn core(&self, limits: &Limits) -> Option<Argued> {

@@ -52,7 +52,8 @@ pub fn render<Op: Display, Ret: Display>(
             format!("└ {}", shorten(&result))
         }
     };
-    let mut widths: Vec<usize> = processes.iter().map(|process| format!("process {process}").len()).collect();
+    let heading = |process: ProcessId| format!("process {}", shorten(&history.process_label(process)));
+    let mut widths: Vec<usize> = processes.iter().map(|process| heading(*process).chars().count()).collect();
     let column = |id: OpId| processes.iter().position(|process| *process == history[id].process).unwrap_or(0);
     for event in &shown {
         let width = &mut widths[column(event.op())];
@@ -60,7 +61,7 @@ pub fn render<Op: Display, Ret: Display>(
     }
     let mut out = String::from(" ");
     for (process, width) in processes.iter().zip(&widths) {
-        let _ = write!(out, " {:width$} ", format!("process {process}"));
+        let _ = write!(out, " {:width$} ", heading(*process));
     }
     end_line(&mut out);
     // A process has several open operations if it calls an operation before its previous one has

@@ -15,8 +15,8 @@ use crate::history::{Value, visible_json};
 ///
 /// For a rejection, `evidence` has:
 ///
-/// - `refused`: the operation whose return is refused, with `process`, `object` if objects have names, `operation`,
-///   `result`, `call_event` and `return_event`, and `call_line` and `return_line` if it came from a file;
+/// - `refused`: the operation whose return is refused, with `process`, `process_name` if processes have names,
+///   `object` if objects have names, `operation`, `result`, `call_event` and `return_event`, and `call_line` and `return_line` if it came from a file;
 /// - `event`: the position of the refused return, and `is_first`: whether this event is known to be
 ///   the first event up to which the history is not linearizable;
 /// - `allowed`: the results that the refused operation could have returned, and `all_allowed`:
@@ -129,6 +129,9 @@ fn render_story(out: &mut String, story: &Story) {
 /// Writes the fields that describe an operation, without braces.
 fn render_line(out: &mut String, line: &Line) {
     let _ = write!(out, r#""process":{}"#, line.process);
+    if let Some(name) = &line.process_name {
+        let _ = write!(out, r#","process_name":{}"#, string(name));
+    }
     if let Some(object) = &line.object {
         let _ = write!(out, r#","object":{}"#, string(object));
     }

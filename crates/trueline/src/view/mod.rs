@@ -24,7 +24,7 @@ use std::fmt::Display;
 
 pub use timeline::Timeline;
 
-use crate::history::{History, OpId, Operation, visible};
+use crate::history::{History, Named, OpId, Operation, visible};
 use crate::verdict::{
     Core, Evidence, Judgment, Limit, LimitKind, MoreFactor, ProgressEvidence, ProgressVerdict, Role, Stats, Verdict,
 };
@@ -181,7 +181,7 @@ impl Stall {
     pub fn reason(&self) -> String {
         let mut names: Vec<String> = Vec::new();
         for line in self.anticipated.iter().filter(|line| line.result.is_none()) {
-            let name = format!("{} of process {}", line.shown(), line.process);
+            let name = format!("{} of process {}", line.shown(), line.process());
             // An operation may take part in several steps, but is named once. Equal names mean the same operation: a
             // process has only one call that did not return.
             if !names.contains(&name) {
@@ -217,6 +217,8 @@ pub struct Line {
     pub place: String,
     /// The process that called the operation.
     pub process: u32,
+    /// The name of the process, if it has one.
+    pub process_name: Option<String>,
     /// The object that the operation was called on, if objects have names.
     pub object: Option<String>,
     /// The operation and its arguments.
@@ -328,16 +330,16 @@ impl Report {
         spec: impl Into<String>,
         (operations, pending): (usize, usize),
         judgment: &Judgment<Ret>,
-        operation: impl Fn(OpId) -> (Operation<Op, Ret>, Option<String>),
+        operation: impl Fn(OpId) -> Named<Op, Ret>,
     ) -> Self {
         let finding = match &judgment.verdict {
             Verdict::Accepted(_) => Finding::Accepted,
             Verdict::Rejected(evidence) => {
                 let line = |id, took_effect| {
-                    let (operation, object) = operation(id);
-                    Line::new(&operation, object.as_deref(), took_effect)
+                    let Named { operation, object, process } = operation(id);
+                    Line::new(&operation, object.as_deref(), process.as_deref(), took_effect)
                 };
-                let mut rejection = Rejection::new(&line, &|id| operation(id).0.return_position(), evidence);
+                let mut rejection = Rejection::new(&line, &|id| operation(id).operation.return_position(), evidence);
                 rejection.quasi = evidence.quasi.as_ref().map(|quasi| {
                     Box::new(QuasiRejection {
                         criterion: judgment.stats.criterion.clone().unwrap_or_else(|| "quasi linearizable".to_owned()),
@@ -506,8 +508,8 @@ impl Rejection {
         if let Some(QuasiRejection { criterion, more, .. }) = self.quasi.as_deref() {
             return format!("it is not {criterion}; {more}");
         }
-        let Line { place, process, result, .. } = &self.refused;
-        let operation = self.refused.shown();
+        let Line { place, result, .. } = &self.refused;
+        let (operation, process) = (self.refused.shown(), self.refused.process());
         let place = if place.starts_with("event") { format!("event {}", self.event) } else { place.clone() };
         let what = format!("{operation} of process {process} ({place})");
         match (result, self.allowed.as_slice()) {
@@ -544,10 +546,21 @@ impl Line {
 
     fn of<Op: Display, Ret: Display>(history: &History<Op, Ret>, id: OpId, took_effect: bool) -> Self {
         let operation = &history[id];
-        Self::new(operation, history.object_name(operation.object), took_effect)
+        let process = history.process_name(operation.process);
+        Self::new(operation, history.object_name(operation.object), process, took_effect)
     }
 
-    fn new<Op: Display, Ret: Display>(operation: &Operation<Op, Ret>, object: Option<&str>, took_effect: bool) -> Self {
+    /// Returns the name of the process, or its number if it has no name.
+    fn process(&self) -> String {
+        self.process_name.as_ref().map_or_else(|| self.process.to_string(), |name| shorten(name))
+    }
+
+    fn new<Op: Display, Ret: Display>(
+        operation: &Operation<Op, Ret>,
+        object: Option<&str>,
+        process: Option<&str>,
+        took_effect: bool,
+    ) -> Self {
         let (unit, call, ret) = match operation.call_line() {
             Some(call) => ("line", call, operation.return_line()),
             None => ("event", operation.call_position(), operation.return_position()),
@@ -560,6 +573,7 @@ impl Line {
         Self {
             place,
             process: operation.process.0,
+            process_name: process.map(str::to_owned),
             object: object.map(str::to_owned),
             operation: operation.op.to_string(),
             result: operation.outcome.result().map(ToString::to_string),

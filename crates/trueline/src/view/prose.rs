@@ -61,7 +61,9 @@ pub fn tell<Op: Display, Ret: Display>(
     }
     if has_places(&argument.proof) && ignores_calls(history, core) {
         teller.say(
-            "Given their results, all other calls make no difference, so the states below leave them out".to_owned(),
+            "All other calls, with the results that they returned, make no difference, so the states below are computed \
+             without them"
+                .to_owned(),
         );
     }
     teller.tell_proof(&argument.proof, &mut Vec::new());
@@ -121,7 +123,7 @@ fn is_nondeterministic<Ret>(none: &NoPlace<Ret>) -> bool {
 ///     [
 ///         "receive() -> 2 of process 1 (events 1-3) needs a partner: a call that overlapped it, with arguments and results that fit.",
 ///         "send(1) of process 0 (events 0-2) overlapped it, but the arguments and results do not fit.",
-///         "No call made up to then overlaps receive() -> 2 and also fits, so there is no partner for it.",
+///         "No call made before the rejected return overlaps receive() -> 2 and also fits, so there is no partner for it.",
 ///     ]
 /// );
 /// # Ok::<(), trueline::history::HistoryError>(())
@@ -137,8 +139,11 @@ pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, foun
              {count} partners are needed"
         ));
         let only = match partners.as_slice() {
-            [] => "no call made up to then can be a partner".to_owned(),
-            partners => format!("of the calls made up to then, only {} can be a partner", teller.names(partners)),
+            [] => "no call made before the rejected return can be a partner".to_owned(),
+            partners => format!(
+                "of the calls made before the rejected return, only {} can be a partner",
+                teller.names(partners)
+            ),
         };
         teller.say(format!("But {only}"));
         return teller.sentences;
@@ -154,7 +159,9 @@ pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, foun
         });
     }
     let name = teller.name(*one);
-    teller.say(format!("No call made up to then overlaps {name} and also fits, so there is no partner for it"));
+    teller.say(format!(
+        "No call made before the rejected return overlaps {name} and also fits, so there is no partner for it"
+    ));
     teller.sentences
 }
 
@@ -379,7 +386,7 @@ struct Label {
     /// The operation and its result.
     short: String,
     /// The process that called the operation.
-    process: u32,
+    process: String,
     /// The place of the operation in the file.
     place: String,
     /// The details needed to distinguish the operation from other operations.
@@ -406,7 +413,7 @@ enum Needs {
 impl Label {
     fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, id: OpId, short: String) -> Self {
         let line = Line::of(history, id, false);
-        Self { short, process: line.process, place: line.place, needs: Needs::Nothing }
+        Self { short, process: line.process(), place: line.place, needs: Needs::Nothing }
     }
 }
 
@@ -590,7 +597,7 @@ impl Teller {
     }
 
     /// Returns a clause that states the claim: the first operation of `claim` came before the
-    /// second. Adds "if that took effect", unless the second operation certainly took effect.
+    /// second. Adds "if the latter took effect", unless the second operation certainly took effect.
     fn claim(&mut self, claim: Before, claims: &[Before]) -> String {
         let Before { first, second } = claim;
         let mut certain = self.completed.clone();
@@ -606,7 +613,7 @@ impl Teller {
         if certain.contains(&second) {
             format!("{first} came before {second_name}")
         } else {
-            format!("{first} came before {second_name}, if that took effect")
+            format!("{first} came before {second_name}, if the latter took effect")
         }
     }
 

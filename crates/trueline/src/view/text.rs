@@ -100,14 +100,18 @@ fn render_verdict(report: &Report, style: Style) -> String {
         Finding::Rejected(_) | Finding::Stuck(_) => RED,
         Finding::Unknown(_) => YELLOW,
     };
+    // The number of partitions is 0 if a limit was reached before they were counted.
+    let partitions = match report.stats.partitions {
+        0 => String::new(),
+        partitions => count(partitions, "partition") + ", ",
+    };
     let mut out = format!(
-        "{}: {} ({}, {}, {} pending, {}, {})\n",
+        "{}: {} ({}, {}, {} pending, {partitions}{})\n",
         visible(&report.file),
         style.paint(color, report.verdict()),
         visible(&report.stats.algorithm),
         count(report.operations, "operation"),
         report.pending,
-        count(report.stats.partitions, "partition"),
         duration(report.stats.elapsed),
     );
     if let (Some(criterion), Finding::Accepted) = (&report.stats.criterion, &report.finding) {
@@ -294,13 +298,14 @@ impl Widths {
     fn of<'l>(lines: impl Iterator<Item = &'l Line> + Clone) -> Self {
         Self {
             place: lines.clone().map(|line| line.place.chars().count()).max().unwrap_or(0),
-            process: lines.map(|line| line.process.to_string().len()).max().unwrap_or(0),
+            process: lines.map(|line| line.process().chars().count()).max().unwrap_or(0),
         }
     }
 }
 
 fn render_line(out: &mut String, line: &Line, widths: &Widths, note: &str) {
-    let Line { place, process, result, events, .. } = line;
+    let Line { place, result, events, .. } = line;
+    let process = line.process();
     let _ = write!(out, "    {place:<0$}  process {process:<1$}  ", widths.place, widths.process);
     out.push_str(&line.shown());
     match result {

@@ -356,7 +356,7 @@ fn check_words<Op, Ret>(history: &History<Op, Ret>, core: &Core<Op, Ret>, argume
         operation.call_position() < last && !is_over(operation) && core.begins_behind != Some(id) && !is_member(id)
     };
     if !argument.is_specific() && (0..).map(OpId).zip(history.operations()).any(is_ignored) {
-        let note = "Given their results, all other calls make no difference";
+        let note = "All other calls, with the results that they returned, make no difference";
         assert!(said.iter().any(|sentence| sentence.starts_with(note)), "{said:?}");
     }
 }

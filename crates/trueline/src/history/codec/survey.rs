@@ -24,7 +24,8 @@ pub enum Trap {
     /// A time stamp that is earlier than the time stamp of the previous line.
     TimeBackward,
     /// A time stamp that equals the time stamp of the previous line, if the two lines belong to
-    /// different processes.
+    /// different processes; or two whole operations of one process that are both called and return
+    /// at the same time. The order of the lines counts.
     TimeEqual,
     /// A whole operation that is called at exactly the time at which an operation of another process returns: the two
     /// overlap.
@@ -175,28 +176,35 @@ impl Remarks {
         sort(intervals);
         // For each time, the processes that return and call again at this time, with the lines of the two operations.
         let mut own_ties: BTreeMap<i64, BTreeMap<ProcessId, (u32, u32)>> = BTreeMap::new();
-        let mut busy_until: HashMap<ProcessId, (Option<i64>, u32)> = HashMap::new();
+        // The call, the return and the line of the last operation of each process.
+        let mut last: HashMap<ProcessId, (i64, Option<i64>, u32)> = HashMap::new();
         intervals.retain(|interval| {
-            match busy_until.get(&interval.process) {
-                Some((Some(until), line)) if *until > interval.call => {
+            match last.get(&interval.process) {
+                Some((_, Some(until), line)) if *until > interval.call => {
                     let process = interval.process;
                     self.see(Trap::Overlap, interval.line, || {
                         format!("process {process} makes a call while its operation on line {line} is open")
                     });
                     return false;
                 }
-                Some((None, line)) => {
+                Some((_, None, line)) => {
                     let process = interval.process;
                     self.see(Trap::ProcessGoesOn, interval.line, || {
                         format!("process {process} makes a call, but its operation on line {line} never returned")
                     });
                 }
-                Some((Some(until), line)) if *until == interval.call => {
+                Some((call, Some(until), line)) if *until == interval.call => {
+                    if *call == interval.call && Some(*call) == interval.ret() {
+                        let process = interval.process;
+                        self.see(Trap::TimeEqual, interval.line, || {
+                            format!("process {process} calls and returns at {call} here and on line {line}")
+                        });
+                    }
                     own_ties.entry(*until).or_default().entry(interval.process).or_insert((*line, interval.line));
                 }
                 _ => {}
             }
-            busy_until.insert(interval.process, (interval.ret(), interval.line));
+            last.insert(interval.process, (interval.call, interval.ret(), interval.line));
             true
         });
         for (time, processes) in own_ties.iter().filter(|(_, processes)| processes.len() > 1) {

@@ -46,7 +46,7 @@ pub use crate::history::visible;
 pub use place::{Places, Point};
 
 use super::{Finding, Report};
-use crate::history::{Annotation, EventKind, History, ObjectId, OpId, Operation, Record, Shown};
+use crate::history::{Annotation, EventKind, History, ObjectId, OpId, Operation, ProcessId, Record, Shown};
 use crate::verdict::{Core, Evidence, Judgment, Passed, ProgressVerdict, Verdict, Witness, groups};
 
 /// A history and its judgment, ready to be drawn.
@@ -424,7 +424,11 @@ impl Timeline {
             events.push(Edge { bar: *bar, kind: event.kind() });
         }
         annotations.extend(left.map(|annotation| Annotated::new(annotation, number(events.len()))));
-        let rows = processes.iter().map(|process| Row { label: format!("process {process}"), lanes: 1 }).collect();
+        let row = |process: &ProcessId| {
+            let label = format!("process {}", visible(&history.process_label(*process)));
+            Row { label, lanes: 1 }
+        };
+        let rows = processes.iter().map(row).collect();
         let mut timeline = Self {
             title: String::new(),
             spec: String::new(),

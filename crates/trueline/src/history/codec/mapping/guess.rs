@@ -64,6 +64,37 @@ impl Column {
         last.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
     }
 
+    /// Returns the name without a unit and without words that say only that the field is a time:
+    /// `started_at_ms` has the stem `started`, and `t_start` has the stem `start`.
+    fn stem(&self) -> String {
+        let name = self.name();
+        let mut stem = name.as_str();
+        while let Some(rest) =
+            TIME_SUFFIXES.iter().find_map(|suffix| stem.strip_suffix(suffix)).filter(|s| !s.is_empty())
+        {
+            stem = rest;
+        }
+        let rest = ["timestamp", "time", "ts", "t"].iter().find_map(|prefix| stem.strip_prefix(prefix));
+        let is_known = |stem: &str| [CALL, RETURN, DURATION].iter().any(|names| names.contains(&stem));
+        rest.filter(|rest| !is_known(stem) && is_known(rest)).unwrap_or(stem).to_owned()
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        self.name() == name
+    }
+
+    /// Returns whether `name` is the name of the field, possibly with a unit or another word for a
+    /// time.
+    fn is_time_of(&self, name: &str) -> bool {
+        self.is_named(name) || self.stem() == name
+    }
+
+    /// Returns whether `name` is the name of the field without a unit or another word for a time,
+    /// of which the field has at least one.
+    fn is_marked_time_of(&self, name: &str) -> bool {
+        self.stem() == name && !self.is_named(name)
+    }
+
     fn is_time(&self) -> bool {
         self.numbers + self.fractions + self.times > 0 && self.text_count == self.times
     }
@@ -102,6 +133,10 @@ const PROCESS: &[&str] = &[
     "connection",
     "user",
     "goroutine",
+    "proc",
+    "tid",
+    "task",
+    "caller",
 ];
 const FUNCTION: &[&str] = &[
     "f",
@@ -119,29 +154,17 @@ const FUNCTION: &[&str] = &[
     "call",
     "name",
     "what",
+    "rpc",
+    "api",
+    "endpoint",
+    "request",
+    "query",
 ];
 const KIND: &[&str] = &["type", "event", "ev", "kind", "phase", "stage", "status", "state", "what"];
-const CALL: &[&str] = &[
-    "call",
-    "start",
-    "begin",
-    "invoke",
-    "invoked",
-    "t0",
-    "starttime",
-    "begintime",
-    "calltime",
-    "startedat",
-    "calledat",
-    "invokedat",
-    "startns",
-    "startms",
-    "startus",
-    "callns",
-    "tstart",
-    "timestart",
-    "starttimeunixnano",
-];
+/// Names of the times of calls; with a unit or another word for a time, as in `started_at_ms`, they
+/// are recognized by their stems.
+const CALL: &[&str] =
+    &["call", "start", "begin", "invoke", "invoked", "t0", "called", "started", "began", "issued", "submitted", "sent"];
 const RETURN: &[&str] = &[
     "return",
     "ret",
@@ -150,32 +173,63 @@ const RETURN: &[&str] = &[
     "complete",
     "completed",
     "t1",
-    "endtime",
-    "finishtime",
-    "returntime",
-    "endedat",
-    "returnedat",
-    "completedat",
-    "finishedat",
-    "endns",
-    "endms",
-    "endus",
-    "returnns",
-    "tend",
-    "timeend",
     "stop",
     "te",
-    "endts",
-    "endtimeunixnano",
+    "returned",
+    "ended",
+    "finished",
+    "stopped",
+    "done",
+    "received",
 ];
-const DURATION: &[&str] = &["duration", "elapsed", "latency", "took"];
+/// Stems that name times only together with a unit or a word for a time, as in `request_ts`. On
+/// their own, they name other things.
+const CALL_STEMS: &[&str] = &["request", "req", "send", "submit", "issue"];
+const RETURN_STEMS: &[&str] = &["response", "resp", "reply", "receive", "answer", "result", "res"];
+const DURATION: &[&str] = &["duration", "elapsed", "latency", "took", "dur"];
 const KEY: &[&str] = &["key", "k"];
-const VALUE: &[&str] = &["value", "val", "v", "arg", "args", "argument", "arguments", "input", "new", "newvalue"];
-const RESULT: &[&str] = &["result", "output", "out", "ret", "returned", "answer", "response", "reply", "got"];
+const VALUE: &[&str] = &[
+    "value",
+    "val",
+    "v",
+    "arg",
+    "args",
+    "argument",
+    "arguments",
+    "input",
+    "new",
+    "newvalue",
+    "param",
+    "params",
+    "payload",
+];
+const RESULT: &[&str] = &[
+    "result", "output", "out", "ret", "returned", "answer", "response", "reply", "got", "res", "resp", "rv", "retval",
+];
 /// Names of objects that describe the response to a request.
 const ANSWER: &[&str] = &["res", "resp", "response", "reply", "answer", "result", "output", "out", "ret"];
 const OBJECT: &[&str] = &["object", "register", "account"];
 const VERSION: &[&str] = &["version", "revision", "modrevision", "rev", "logindex"];
+/// Ends of the names of times: units, and words for a time.
+const TIME_SUFFIXES: &[&str] = &[
+    "unixnano",
+    "nanoseconds",
+    "microseconds",
+    "milliseconds",
+    "seconds",
+    "nanos",
+    "micros",
+    "millis",
+    "secs",
+    "sec",
+    "ns",
+    "us",
+    "ms",
+    "timestamp",
+    "time",
+    "ts",
+    "at",
+];
 const TIME: &[&str] = &["time", "ts", "timestamp"];
 const OLD: &[&str] = &["old", "expected", "oldvalue", "from"];
 const NEW: &[&str] = &["new", "newvalue", "to"];
@@ -408,9 +462,9 @@ fn only_other<'c>(columns: &'c [Column], call: &str) -> Option<&'c Column> {
 fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json>) -> Vec<String> {
     let mut doubts = Vec::new();
     let mut used: Vec<&str> = Vec::new();
-    let mut find = |names: &[&str], fits: &dyn Fn(&Column) -> bool| -> Option<&Column> {
-        let found = names.iter().find_map(|name| {
-            columns.iter().find(|column| !used.contains(&&*column.path) && column.name() == *name && fits(column))
+    let mut find = |named: fn(&Column, &str) -> bool, names: &[&str], fits: &dyn Fn(&Column) -> bool| {
+        let found: &Column = names.iter().find_map(|name| {
+            columns.iter().find(|column| !used.contains(&&*column.path) && named(column, name) && fits(column))
         })?;
         used.push(&found.path);
         Some(found)
@@ -419,7 +473,7 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
         let kinds: BTreeSet<&str> = column.texts.iter().filter_map(|word| kind_of(word)).collect();
         column.is_word() && kinds.contains("invoke") && kinds.len() > 1
     };
-    if let Some(kind) = find(KIND, &is_kind) {
+    if let Some(kind) = find(Column::is_named, KIND, &is_kind) {
         description.insert("type".to_owned(), json!(kind.path));
         let mut types = Map::new();
         for word in &kind.texts {
@@ -443,11 +497,14 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
         if !types.is_empty() {
             description.insert("types".to_owned(), types.into());
         }
-        if let Some(time) = find(TIME, &Column::is_time) {
+        if let Some(time) = find(Column::is_time_of, TIME, &Column::is_time) {
             description.insert("time".to_owned(), json!(time.path));
         }
     } else {
-        match find(CALL, &Column::is_time).or_else(|| find(TIME, &Column::is_time)) {
+        let call = find(Column::is_time_of, CALL, &Column::is_time)
+            .or_else(|| find(Column::is_marked_time_of, CALL_STEMS, &Column::is_time))
+            .or_else(|| find(Column::is_time_of, TIME, &Column::is_time));
+        match call {
             Some(call) => {
                 let is_fraction = call.fractions > 0;
                 if is_fraction {
@@ -456,9 +513,11 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                         not".to_owned());
                 }
                 description.insert("call".to_owned(), json!(call.path));
-                if let Some(ret) = find(RETURN, &Column::is_time) {
+                let ret = find(Column::is_time_of, RETURN, &Column::is_time)
+                    .or_else(|| find(Column::is_marked_time_of, RETURN_STEMS, &Column::is_time));
+                if let Some(ret) = ret {
                     description.insert("return".to_owned(), json!(ret.path));
-                } else if let Some(duration) = find(DURATION, &Column::is_time) {
+                } else if let Some(duration) = find(Column::is_time_of, DURATION, &Column::is_time) {
                     description.insert("return".to_owned(), json!({"from": call.path, "plus": duration.path}));
                     doubts.push(format!("`{}` is read as the duration, in the unit of `{}`", quoted(&duration.path), quoted(&call.path)));
                 } else if let Some(ret) = only_other(columns, &call.path) {
@@ -471,7 +530,7 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
             None => doubts.push("no field looks like the type of an event (invoke, ok, ..) or the time of a call; add `type`, or `call` and `return`".to_owned()),
         }
     }
-    match find(FUNCTION, &Column::is_word) {
+    match find(Column::is_named, FUNCTION, &Column::is_word) {
         Some(f) => {
             description.insert("f".to_owned(), json!(f.path));
             let is_cas = |word: &&String| {
@@ -500,9 +559,11 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
         ("version", VERSION),
     ] {
         let found = match ours {
-            "value" => find(names, &is_argument),
-            "result" => find(VALUE, &Column::is_in_answer).or_else(|| find(names, &is_any)),
-            _ => find(names, &is_any),
+            "value" => find(Column::is_named, names, &is_argument),
+            "result" => {
+                find(Column::is_named, VALUE, &Column::is_in_answer).or_else(|| find(Column::is_named, names, &is_any))
+            }
+            _ => find(Column::is_named, names, &is_any),
         };
         match found {
             Some(column) => {

@@ -653,6 +653,14 @@ struct Reader<'m, 'r, I: Intake> {
     missing: Missing,
 }
 
+/// Returns the name of a process as text.
+fn process_name(name: &Value) -> Arc<str> {
+    match name {
+        Value::Text(name) => Arc::clone(name),
+        name => name.to_string().into(),
+    }
+}
+
 impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
     fn new(mapping: &'m Mapping, file: File<'r, I>) -> Self {
         let file = if mapping.has("process") { file } else { file.without_processes() };
@@ -716,7 +724,16 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
             self.file.see(Trap::NoResult, 0, || warning.clone());
         }
         warnings.extend(missing);
-        self.file.finish(skew)
+        let (intake, mut history) = self.file.finish(skew)?;
+        // With a skew, operations of one process may be assigned to several processes, which have
+        // other numbers.
+        if skew == 0 {
+            let mut names: Vec<(i64, Value)> =
+                self.processes.into_iter().map(|(name, number)| (number, name)).collect();
+            names.sort_unstable_by_key(|(number, _)| *number);
+            history.process_names = names.into_iter().map(|(_, name)| process_name(&name)).collect();
+        }
+        Ok((intake, history))
     }
 
     /// Returns the fields of a record in trueline's format; `None` for a record that is skipped.
@@ -1194,6 +1211,16 @@ mod tests {
                  {\"ts\":\"2026-01-01T00:00:03Z\",\"acked\":null,\"req\":{\"op\":\"set\",\"k\":\"a\",\"v\":6},\"res\":null}\n",
                 &["0 get(\"a\") 5", "0 set(\"a\", 6) ?"],
             ),
+            (
+                "{\"rpc\":\"put\",\"client_id\":\"a\",\"key\":\"x\",\"payload\":5,\"started_ms\":1,\"finished_at_ms\":2,\"resp\":true}\n",
+                &["0 put(\"x\", 5) true"],
+            ),
+            // `response` is the result, because only the names with a unit or `ts` are times.
+            (
+                "request_ts,response_ts,caller,api,k,v,response\n10,20,a,set,x,1,9\n30,40,b,get,x,,1\n",
+                &["0 set(\"x\", 1) 9", "1 get(\"x\") 1"],
+            ),
+            ("t_start;t_end;tid;cmd;res\n1;2;7;read;5\n", &["0 read() 5"]),
             ("{\"resourceSpans\":[]}", &[]),
             ("{\"data\":[{\"spans\":[]}]}", &[]),
         ] {
