@@ -3,14 +3,17 @@
 //! A *part* of a history contains the operations on one object or, if the specification has keys,
 //! on one key. A part whose operations are all [standard](crate::spec::Spec::standard) goes to the
 //! [monitor](super::monitor) of its type, which either decides the part in near-linear time or
-//! refuses it. Refused parts, and parts with other operations, are searched. (Splitting a part at
+//! refuses it. Refused parts, and parts with other operations, are searched. The monitor of queues
+//! refuses values that were added more than once if too many operations overlap, for example
+//! because a thread was preempted during an operation. If a short search does not decide such a
+//! part, [`queue_lowe`](super::queue_lowe) does, mostly in linear time. (Splitting a part at
 //! moments when no operation is open would gain nothing: at such a moment, a configuration is just
 //! a state, and the searches remember configurations anyway.)
 
 use std::collections::BTreeMap;
 
-use super::monitor::family::Monitor;
-use super::monitor::part::{self, By};
+use super::monitor::family::{Family, Monitor};
+use super::monitor::part::{self, By, MOST_TO_LOCATE};
 use super::search::Meter;
 use super::search::automaton::ResultId;
 use super::search::problem::Task;
@@ -140,6 +143,31 @@ pub(super) fn by_monitor(
 
 /// Judges one part by search, after the monitor has refused it.
 pub(super) fn by_search(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) -> (Verdict<ResultId>, Choice) {
+    if worker.reader.family == Some(Family::Queue) {
+        if let Some(decided) = by_lowe(worker, task, meter) {
+            return decided;
+        }
+    }
     let (verdict, turn) = turns::search(worker, task, Turn::DepthFirst, meter);
     (verdict, Choice::Search(turn))
+}
+
+/// The number of iterations of Lowe's algorithm for each event, after which a search takes over again. Without
+/// backtracking, the algorithm needs less than one.
+const LOWE_PER_EVENT: u64 = 50;
+
+/// Judges one part of a queue by a short search or, if this search does not decide the part, by Lowe's algorithm.
+/// Returns `None` if the algorithm cannot judge the part or gives up.
+///
+/// The search comes first because it decides most parts, and finds the place where a rejected history fails.
+fn by_lowe(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) -> Option<(Verdict<ResultId>, Choice)> {
+    if let Some(verdict) = turns::one(worker, task, meter) {
+        return Some((verdict, Choice::Search(Turn::DepthFirst)));
+    }
+    let most = MOST_TO_LOCATE + LOWE_PER_EVENT * task.events.len() as u64;
+    let mut own = meter.part(Some(most), None);
+    let judged = part::judge(worker, task, By::QueueLowe, &mut own);
+    meter.add(&own);
+    let (verdict, monitor) = judged.ok().filter(|(verdict, _)| !matches!(verdict, Verdict::Unknown(_)))?;
+    Some((verdict, Choice::Monitor(monitor)))
 }

@@ -110,6 +110,20 @@ pub(super) fn search(
     }
 }
 
+/// Searches one part depth first, up to the cap of the first turn. Returns `None` if the search
+/// reached only this cap, so that another algorithm may still decide the part.
+pub(super) fn one(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) -> Option<Verdict<ResultId>> {
+    let (rules, seed) = (worker.config.rules_or(Rules::ALL), worker.config.seed);
+    let patience = Some(DEPTH_FIRST);
+    let options = depth_first::Options { rules, memory: Memory::Graph, seed, restart_after: None, patience };
+    let verdict = spend(worker, task, Search::DepthFirst(options), None, meter);
+    if !may_go_on(&verdict, meter) {
+        return Some(verdict);
+    }
+    worker.forget();
+    None
+}
+
 /// Returns the factor by which the cap of depth-first search is multiplied for a part, or `None` if
 /// breadth-first search could not do better than depth-first search.
 fn times(worker: &Worker<'_>, task: Task<'_>) -> Option<u64> {

@@ -1,11 +1,11 @@
 //! Compares all checkers with each other, on histories that are too large for the definition.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use trueline::drive::{Random, Simulation, simulate};
-use trueline::history::{EventKind, History};
+use trueline::history::{EventKind, History, OpId, Operation, Outcome};
 use trueline::judge::{ALGORITHMS, Algorithm, Budget, Config, check, replay};
-use trueline::spec::Spec;
+use trueline::spec::{Queue, QueueOp, QueueRet, Spec};
 use trueline::verdict::{LimitKind, Verdict};
 
 use crate::families::{Family, exchanged, monitored, simulated, spoilt};
@@ -124,6 +124,88 @@ fn fetch_adds() {
 #[test]
 fn semaphores() {
     family::<monitored::Semaphores>(7);
+}
+
+/// An open call, and its result once it has taken effect.
+type Open = (QueueOp<u64>, Option<QueueRet<u64>>);
+
+/// Records a queue of 4 processes in which 7 of 10 calls enqueue one of 20 values. Process 0 is so slow that each of its
+/// calls overlaps thousands of others, as if its thread had been preempted.
+fn full_queue(operations: u32, random: &mut Random) -> History<QueueOp<u64>, QueueRet<u64>> {
+    let (mut builder, mut queue) = (History::builder(), VecDeque::new());
+    // The open call of each process.
+    let mut open: [Option<Open>; 4] = Default::default();
+    let mut calls = 0;
+    while calls < operations || open.iter().any(Option::is_some) {
+        let process = if random.chance(1, 3000) { 0 } else { 1 + random.below(3) };
+        match &mut open[process as usize] {
+            None if calls < operations => {
+                let value = u64::from(random.below(20));
+                let op = if random.below(10) < 7 { QueueOp::Enqueue(value) } else { QueueOp::Dequeue };
+                builder.call(process, op.clone()).expect("the process has no open call");
+                open[process as usize] = Some((op, None));
+                calls += 1;
+            }
+            None => {}
+            Some((op, result @ None)) => {
+                *result = Some(match op {
+                    QueueOp::Enqueue(value) => {
+                        queue.push_back(*value);
+                        QueueRet::Done
+                    }
+                    _ => QueueRet::Value(queue.pop_front()),
+                });
+            }
+            Some((_, Some(result))) => {
+                builder.ret(process, result.clone()).expect("the process has an open call");
+                open[process as usize] = None;
+            }
+        }
+    }
+    builder.finish()
+}
+
+/// In a queue that gets ever longer, a search finds out only much later in which order overlapping calls enqueued their
+/// values, and the monitor of queues refuses values that repeat if too many calls overlap.
+#[test]
+fn long_queues_with_repeated_values_are_judged_by_lowes_algorithm() {
+    let budget = Budget::unlimited().configurations(2_000_000).memory(1 << 30);
+    let judge = |history: &_, algorithm: Algorithm| {
+        let config = Config::new().algorithm(algorithm).budget(budget.clone());
+        check(&Queue::<u64>::new(), history, &config)
+    };
+    let (mut rejected, mut by_lowe) = (0, 0);
+    for seed in 0..6 {
+        let mut random = Random::new(seed);
+        let good = full_queue(8_000, &mut random);
+        let judged = judge(&good, Algorithm::Auto);
+        let Verdict::Accepted(witness) = &judged.verdict else { panic!("seed {seed}: {:?}", judged.verdict.name()) };
+        replay(&Queue::<u64>::new(), &good, &witness.order).expect("a witness can be replayed");
+        by_lowe += u32::from(judged.stats.choice.is_some_and(|choice| choice.contains("queue-lowe")));
+        // Exchange the results of two dequeues.
+        let values = |op: &Operation<QueueOp<u64>, QueueRet<u64>>| match op.outcome.result() {
+            Some(QueueRet::Value(Some(value))) => Some(*value),
+            _ => None,
+        };
+        let taken: Vec<(OpId, u64)> =
+            (0..).map(OpId).zip(good.operations()).filter_map(|(id, op)| Some((id, values(op)?))).collect();
+        let (one, other) = (taken[taken.len() / 2], taken[taken.len() - 2]);
+        let mut next = 0..;
+        let bad = good.map(|op| {
+            let id = OpId(next.next().expect("the range has no end"));
+            let swapped = if id == one.0 { Some(other.1) } else { (id == other.0).then_some(one.1) };
+            let outcome = match swapped {
+                Some(value) => Outcome::Returned(QueueRet::Value(Some(value))),
+                None => op.outcome.clone(),
+            };
+            (op.op.clone(), outcome)
+        });
+        let (auto, lowe) = (judge(&bad, Algorithm::Auto).verdict, judge(&bad, Algorithm::QueueLowe).verdict);
+        assert_eq!(auto.name(), lowe.name(), "seed {seed}");
+        rejected += u32::from(auto.is_rejected());
+    }
+    println!("{by_lowe} accepted by Lowe's algorithm, {rejected} rejected");
+    assert!(by_lowe >= 3 && rejected >= 3, "{by_lowe} accepted by Lowe's algorithm, {rejected} rejected");
 }
 
 /// Compares monitors with searches, on long histories that satisfy the conditions of the monitors.

@@ -20,6 +20,8 @@ pub(in crate::judge) struct Reader<'a> {
     /// For each span, its operation.
     pub(in crate::judge) ids: Vec<OpId>,
     pub(in crate::judge) input: Input,
+    /// The family of the part that was read last; `None` if it could not be read.
+    pub(in crate::judge) family: Option<Family>,
 }
 
 /// The number of events between two checks of the clock.
@@ -37,7 +39,7 @@ const NONE: u32 = u32::MAX;
 impl<'a> Reader<'a> {
     pub(in crate::judge) fn new(case: &'a dyn Case) -> Self {
         let input = Input { spans: Vec::new(), events: 0, values: 0, initial: None, rank: Vec::new() };
-        Self { case, values: case.values(), spans: Vec::new(), ids: Vec::new(), input }
+        Self { case, values: case.values(), spans: Vec::new(), ids: Vec::new(), input, family: None }
     }
 
     /// Reads a part. Returns the family of its object and the initial state, or the reason why no
@@ -51,6 +53,7 @@ impl<'a> Reader<'a> {
         task: Task<'_>,
         meter: &Meter,
     ) -> Result<Result<(Family, Start), &'static str>, LimitKind> {
+        self.family = None;
         meter.look_at_clock()?;
         let frame = self.case.frame();
         self.ids.clear();
@@ -110,6 +113,7 @@ impl<'a> Reader<'a> {
             Family::SharedLock => self.owners(),
             _ => {}
         }
+        self.family = Some(family);
         Ok(Ok((family, Start { permits })))
     }
 
