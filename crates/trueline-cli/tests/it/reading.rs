@@ -88,7 +88,7 @@ fn foreign_formats() {
     let map = scratch.file("mapping.toml", MAPPING);
     let judged = run_with_input(&["check", "--spec", "queue", "--map", &map, "-"], FOREIGN.as_bytes());
     assert_eq!(judged.code, 1, "{judged:?}");
-    assert!(judged.stdout.contains("dequeue() of process 0 (lines 4-5) returned 2"), "{judged:?}");
+    assert!(judged.stdout.contains("dequeue() of process ann (lines 4-5) returned 2"), "{judged:?}");
     let converted = run_with_input(&["convert", "--map", &map, "-", "--to", "jsonl"], FOREIGN.as_bytes());
     assert_eq!(converted.stdout.lines().count(), 4, "{converted:?}");
     assert_eq!(run_with_input(&["lint", "--map", &map, "-"], FOREIGN.as_bytes()).code, 0);
@@ -237,10 +237,10 @@ fn mappings_are_proposed_and_shown() {
     let log = scratch.file("foreign.jsonl", FOREIGN);
     let proposed = run(&["map", "--guess", &log]);
     assert_eq!(proposed.code, 0, "{proposed:?}");
-    assert!(proposed.stdout.contains("# line 1: process 0: offer([1]) -> true\n"), "{proposed:?}");
+    assert!(proposed.stdout.contains("# line 1: process ann: offer([1]) -> true\n"), "{proposed:?}");
     let map = scratch.file("proposal.toml", &proposed.stdout);
     let shown = run(&["map", &log, "--map", &map, "--show", "1"]);
-    assert_eq!(shown.stdout, "2 operations, 0 never returned\nline 1: process 0: offer([1]) -> true\n...\n");
+    assert_eq!(shown.stdout, "2 operations, 0 never returned\nline 1: process ann: offer([1]) -> true\n...\n");
     let nothing = scratch.file("nothing.jsonl", "{\"a\":1,\"b\":{\"c\":2}}\n");
     let failed = run(&["map", "--guess", &nothing]);
     assert!(failed.code == 2 && failed.stderr.contains("no complete mapping could be guessed"), "{failed:?}");

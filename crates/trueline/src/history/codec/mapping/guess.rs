@@ -74,9 +74,10 @@ impl Column {
         {
             stem = rest;
         }
-        let rest = ["timestamp", "time", "ts", "t"].iter().find_map(|prefix| stem.strip_prefix(prefix));
-        let is_known = |stem: &str| [CALL, RETURN, DURATION].iter().any(|names| names.contains(&stem));
-        rest.filter(|rest| !is_known(stem) && is_known(rest)).unwrap_or(stem).to_owned()
+        let is_known = |stem: &&str| [CALL, RETURN, DURATION].iter().any(|names| names.contains(stem));
+        let mut rests = ["timestamp", "time", "ts", "t"].iter().filter_map(|prefix| stem.strip_prefix(prefix));
+        let rest = if is_known(&stem) { None } else { rests.find(is_known) };
+        rest.unwrap_or(stem).to_owned()
     }
 
     fn is_named(&self, name: &str) -> bool {
