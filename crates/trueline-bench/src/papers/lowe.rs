@@ -111,10 +111,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 holds: |r| tree_wins(r, 0.9, 1.0),
             },
         ],
-        why: Some(
-            "As with the map, both ends of the U-shaped curve are flat here, and the time of an observation is mostly that of making the runs, \
-             which is the same for all testers.",
-        ),
+        why: None,
     },
     Experiment {
         id: "lowe-fig5-keys",
@@ -192,11 +189,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 holds: |r| undecided(r, JIT_GRAPH, |x| x >= 0.39, true),
             },
         ],
-        why: Some(
-            "On 2 cores, at most two threads run at the same time, and most calls return before another thread calls. Therefore only a few enqueues overlap, and a dequeue soon determines the order of those that do: unlike on the 8 cores of the \
-             paper, the searches do not try exponentially many orders. In histories in which more operations overlap, they do \
-             (BENCHMARKS.md, *Lowe's queues*).",
-        ),
+        why: None,
     },
     Experiment {
         id: "lowe-parallel",
@@ -285,11 +278,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 },
             },
         ],
-        why: Some(
-            "The limit of 30 ms is from the paper's machine. The results below were observed while other programs \
-             took more than half of the machine (see the load), and Wing and Gong's tree search was slower than that \
-             in half of the runs.",
-        ),
+        why: None,
     },
     Experiment {
         id: "lowe-backtracks",
