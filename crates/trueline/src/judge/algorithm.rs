@@ -55,7 +55,7 @@ pub const ALGORITHMS: &[(Algorithm, &str)] = &[
     (
         Algorithm::Auto,
         "chooses algorithms for each history: splits the history into partitions, then tries the monitor of the \
-         type, then just-in-time search with a limit, then breadth-first search with dominance",
+         type, then just-in-time search with a limit, then Lowe's algorithm for queues, or breadth-first search with dominance",
     ),
     (
         Algorithm::Brute,
