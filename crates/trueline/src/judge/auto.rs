@@ -161,7 +161,7 @@ const LOWE_PER_EVENT: u64 = 50;
 ///
 /// The search comes first because it decides most parts, and finds the place where a rejected history fails.
 fn by_lowe(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) -> Option<(Verdict<ResultId>, Choice)> {
-    if let Some(verdict) = turns::one(worker, task, meter) {
+    if let Some(verdict) = turns::brief(worker, task, meter) {
         return Some((verdict, Choice::Search(Turn::DepthFirst)));
     }
     let most = MOST_TO_LOCATE + LOWE_PER_EVENT * task.events.len() as u64;

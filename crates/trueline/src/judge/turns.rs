@@ -32,6 +32,10 @@ const DEPTH_FIRST: Patience = Patience { at_start: 20_000, per_return: 40 };
 /// foresight ([`Rules::foresight`]), if the specification supports foresight.
 const WITHOUT_FORESIGHT: Patience = Patience { at_start: 1_000, per_return: 8 };
 
+/// The number of configurations that depth-first search may visit before another algorithm that is
+/// made for the type takes over.
+const BRIEF: Patience = Patience { at_start: 2_000, per_return: 4 };
+
 /// The factor by which [`DEPTH_FIRST`] is multiplied if the search uses foresight. The factor is
 /// large because the search may have to run several times, and because breadth-first search, which
 /// has no foresight, would visit far more configurations.
@@ -110,11 +114,11 @@ pub(super) fn search(
     }
 }
 
-/// Searches one part depth first, up to the cap of the first turn. Returns `None` if the search
-/// reached only this cap, so that another algorithm may still decide the part.
-pub(super) fn one(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) -> Option<Verdict<ResultId>> {
+/// Searches one part depth first, but gives up soon. Returns `None` if the search reached only this
+/// cap, so that another algorithm may still decide the part.
+pub(super) fn brief(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) -> Option<Verdict<ResultId>> {
     let (rules, seed) = (worker.config.rules_or(Rules::ALL), worker.config.seed);
-    let patience = Some(DEPTH_FIRST);
+    let patience = Some(BRIEF);
     let options = depth_first::Options { rules, memory: Memory::Graph, seed, restart_after: None, patience };
     let verdict = spend(worker, task, Search::DepthFirst(options), None, meter);
     if !may_go_on(&verdict, meter) {
