@@ -181,11 +181,12 @@ struct Lowe<'a> {
     counters: Counters,
 }
 
-/// Judges a queue, and returns the answer and the amount of work. Calls `go_on` in each iteration;
-/// if `go_on` returns `false`, this function returns no answer.
+/// Judges a queue, and returns the answer and the amount of work. Calls `go_on` in each iteration,
+/// with the number of bytes that the clones of the history take. If `go_on` returns `false`, this
+/// function returns no answer.
 ///
 /// The conflict of a rejection is always the whole history: the algorithm does not find a smaller one.
-pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut() -> bool) -> (Option<Answer>, Counters) {
+pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut(usize) -> bool) -> (Option<Answer>, Counters) {
     for span in &input.spans {
         let refused = match span.what {
             _ if span.ret == NEVER => "it has operations that never returned",
@@ -237,7 +238,7 @@ impl<'a> Lowe<'a> {
         Self { input, enqueues, dequeues, ended, place, ended_before, counters: Counters::default() }
     }
 
-    fn run(&mut self, go_on: &mut dyn FnMut() -> bool) -> Option<Answer> {
+    fn run(&mut self, go_on: &mut dyn FnMut(usize) -> bool) -> Option<Answer> {
         let mut rest = Rest {
             enqueues: List::new(self.enqueues.spans.len()),
             dequeues: List::new(self.dequeues.spans.len()),
@@ -253,8 +254,9 @@ impl<'a> Lowe<'a> {
         // Lists of pairs that are still to be tried, each in reverse order and with the history
         // from which one of its pairs is to be removed.
         let mut stack: Vec<(Rest, Vec<(u32, u32)>)> = Vec::new();
+        let bytes = rest.bytes();
         loop {
-            if !go_on() {
+            if !go_on(stack.len() * bytes) {
                 return None;
             }
             self.counters.iterations += 1;
@@ -426,6 +428,15 @@ impl<'a> Lowe<'a> {
 }
 
 impl Rest {
+    /// Returns the approximate number of bytes that a clone takes.
+    fn bytes(&self) -> usize {
+        // Two lists of enqueues and one of dequeues have two links for each operation. Each
+        // operation may be in a list of removed operations, too.
+        let (enqueues, dequeues) = (self.enqueue_is_out.len(), self.dequeue_is_out.len());
+        let values = self.first_enqueue.len() + self.first_dequeue.len();
+        size_of::<u32>() * (5 * enqueues + 4 * dequeues + values) + enqueues + dequeues
+    }
+
     fn take_out_dequeue(&mut self, dequeue: u32) {
         self.dequeues.remove(dequeue);
         self.dequeue_is_out[dequeue as usize] = true;

@@ -45,16 +45,23 @@ pub(in crate::judge) fn judge(
     if meter.allocate(bytes).is_err() {
         return Err("there is not enough memory");
     }
-    let mut go_on = || match meter.configuration() {
-        Ok(()) => true,
-        Err(kind) => {
-            stopped = Some(kind);
-            false
+    // The bytes that the algorithm takes in addition to `bytes`.
+    let mut held = 0;
+    let mut go_on = |holds: usize| {
+        meter.free(held);
+        held = 0;
+        let allocated = meter.allocate(holds).inspect(|()| held = holds);
+        match allocated.and_then(|()| meter.configuration()) {
+            Ok(()) => true,
+            Err(kind) => {
+                stopped = Some(kind);
+                false
+            }
         }
     };
     let input = &worker.reader.input;
     let (monitor, answer) = match by {
-        By::Type => family::judge(family, start, input, &mut go_on),
+        By::Type => family::judge(family, start, input, &mut || go_on(0)),
         By::QueueLowe if family == Family::Queue => {
             let (answer, counters) = queue_lowe::judge(input, &mut go_on);
             worker.backtracks += counters.backtracks;
@@ -62,6 +69,7 @@ pub(in crate::judge) fn judge(
         }
         By::QueueLowe => return Err("the object is not a queue"),
     };
+    meter.free(held);
     let verdict = match answer {
         None => worker.unknown(stopped.expect("a monitor fails to answer only if a limit was reached")),
         Some(Answer::Refused(why)) => {
