@@ -130,9 +130,10 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::print_stderr, reason = "prints that the test is skipped")]
     fn a_thread_that_waits_for_a_processor_is_not_stuck() {
         if OsThread::here().ran().is_none() {
-            println!("skipped: this system does not report how long a thread has run");
+            eprintln!("skipped: this system does not report how long a thread has run");
             return;
         }
         let longest = Duration::from_secs(100);
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!(monitor.look(&pulse, longest), None);
         // As if the last heartbeat had been long ago. The thread has run for much less than that.
         let Some(long_ago) = Instant::now().checked_sub(longest) else {
-            println!("skipped: this machine started less than 100 s ago");
+            eprintln!("skipped: this machine started less than 100 s ago");
             works.store(false, Ordering::Relaxed);
             return;
         };
