@@ -67,6 +67,14 @@ impl OsThread {
         text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
     }
 
+    /// Returns whether the thread could continue if it had a processor, and has run for less than `enough` since it had
+    /// run for `before`. If other programs use all processors, such a thread is not stuck. Returns `false` if it is not
+    /// known how long the thread has run.
+    pub(crate) fn is_starved(&self, before: Option<Duration>, enough: Duration) -> bool {
+        let (Some(before), Some(now)) = (before, self.ran()) else { return false };
+        now.saturating_sub(before) < enough && self.is_runnable()
+    }
+
     /// Returns whether the thread is running, or waiting only for a processor.
     pub(crate) fn is_runnable(&self) -> bool {
         // In the file `stat`, the state of the thread follows its name. The name is in parentheses

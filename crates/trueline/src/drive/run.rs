@@ -919,8 +919,7 @@ fn is_starved(logs: &[LogOfThread], ran_before: &[Option<Duration>]) -> bool {
     logs.iter().zip(ran_before).any(|(log, before)| {
         // A thread that has not started yet has not had a processor.
         let Some(task) = log.status.task.get() else { return true };
-        let (Some(before), Some(now)) = (before, task.ran()) else { return false };
-        now.saturating_sub(*before) < IN_VAIN && !log.status.is_over.load(Ordering::SeqCst) && task.is_runnable()
+        !log.status.is_over.load(Ordering::SeqCst) && task.is_starved(*before, IN_VAIN)
     })
 }
 

@@ -197,12 +197,7 @@ impl<T: Send + 'static> Supervised<T> {
             // If even the supervisor wakes up late, the whole machine is slow. So the ticks so far
             // count for at most twice their intended time.
             let waited = since.elapsed().min(TICK * 2 * ticks);
-            let is_starved = || match (ran_before, ran()) {
-                (Some(before), Some(now)) => {
-                    now.saturating_sub(before) < IN_VAIN && beacon.task.get().is_some_and(OsThread::is_runnable)
-                }
-                _ => false,
-            };
+            let is_starved = || beacon.task.get().is_some_and(|task| task.is_starved(ran_before, IN_VAIN));
             if limit(doing(at)).is_some_and(|limit| waited >= limit) && !is_starved() {
                 let trouble = self.trouble(How::Stuck(waited));
                 beacon.cancellation.cancel();

@@ -70,26 +70,17 @@ impl Pulse {
 /// Watches the [`Pulse`] of an exploration.
 #[derive(Debug, Default)]
 pub struct Monitor {
-    known: Vec<Known>,
+    known: Vec<LastChange>,
 }
 
 /// The last change of a heartbeat.
 #[derive(Debug)]
-struct Known {
+struct LastChange {
     beat: Weak<Beat>,
     at: u64,
     since: Instant,
     /// How long the thread had run on a processor at that time, if it is known.
     ran: Option<Duration>,
-}
-
-impl Known {
-    /// Returns whether the thread could continue if it had a processor, and has not run for `longest` since its last
-    /// heartbeat. If other programs use all processors, such a thread is not stuck.
-    fn is_starved(&self, thread: &OsThread, longest: Duration) -> bool {
-        let (Some(before), Some(now)) = (self.ran, thread.ran()) else { return false };
-        now.saturating_sub(before) < longest && thread.is_runnable()
-    }
 }
 
 impl Monitor {
@@ -106,7 +97,7 @@ impl Monitor {
             let at = strong.at.load(Ordering::Relaxed);
             match self.known.iter_mut().find(|known| known.beat.ptr_eq(&beat)) {
                 Some(known) if known.at == at && !is_printing => {
-                    if now.duration_since(known.since) >= longest && !known.is_starved(&strong.thread, longest) {
+                    if now.duration_since(known.since) >= longest && !strong.thread.is_starved(known.ran, longest) {
                         stuck = Some(match at & MASK {
                             OTHER => Doing::Other,
                             JUDGING => Doing::Judging,
@@ -115,7 +106,7 @@ impl Monitor {
                     }
                 }
                 Some(known) => (known.at, known.since, known.ran) = (at, now, strong.thread.ran()),
-                None => self.known.push(Known { beat, at, since: now, ran: strong.thread.ran() }),
+                None => self.known.push(LastChange { beat, at, since: now, ran: strong.thread.ran() }),
             }
         }
         stuck
