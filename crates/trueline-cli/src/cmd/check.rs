@@ -384,7 +384,7 @@ impl<'a> Judge<'a> {
             Stage::Explaining,
             |kind| end(known.map_or_else(|| undecided(kind), |known| known.cut(kind))),
             || {
-                let wanted = self.wanted(wanted, is_too_large, limits);
+                let wanted = self.wanted(if is_too_large { Wanted::Report } else { wanted }, limits);
                 cancel::while_busy(|| {
                     let assembled = assemble(&file, spec.name(), &*judged, &wanted);
                     let hints = self.hints(input, &assembled.report, limits);
@@ -497,9 +497,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the parts of the report that are needed for the requested output.
-    ///
-    /// If `is_too_large`, the complete history is not drawn.
-    fn wanted(&self, wanted: Wanted, is_too_large: bool, limits: &Limits) -> report::Wanted {
+    fn wanted(&self, wanted: Wanted, limits: &Limits) -> report::Wanted {
         let Self { args, .. } = self;
         let time = limits.left().map_or(args.core_timeout, |left| left.min(args.core_timeout));
         let core = shrink::Limits::new().time(time).memory(limits.memory).cancelled_by(limits.token.clone());
@@ -515,7 +513,6 @@ impl<'a> Judge<'a> {
             },
             picture: match wanted {
                 Wanted::Report | Wanted::Explanation => Picture::None,
-                Wanted::Everything if is_too_large => Picture::None,
                 Wanted::Excerpt => Picture::Excerpt,
                 Wanted::Everything => Picture::Everything,
             },
