@@ -182,8 +182,8 @@ struct Lowe<'a> {
 }
 
 /// Judges a queue, and returns the answer and the amount of work. Calls `go_on` in each iteration,
-/// with the number of bytes that the clones of the history take. If `go_on` returns `false`, this
-/// function returns no answer.
+/// with the number of bytes that the clones of the history will take at the end of the iteration. If
+/// `go_on` returns `false`, this function returns no answer.
 ///
 /// The conflict of a rejection is always the whole history: the algorithm does not find a smaller one.
 pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut(usize) -> bool) -> (Option<Answer>, Counters) {
@@ -256,7 +256,8 @@ impl<'a> Lowe<'a> {
         let mut stack: Vec<(Rest, Vec<(u32, u32)>)> = Vec::new();
         let bytes = rest.bytes();
         loop {
-            if !go_on(stack.len() * bytes) {
+            // An iteration makes at most one clone.
+            if !go_on((stack.len() + 1) * bytes) {
                 return None;
             }
             self.counters.iterations += 1;

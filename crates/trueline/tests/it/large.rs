@@ -208,6 +208,63 @@ fn long_queues_with_repeated_values_are_judged_by_lowes_algorithm() {
     assert!(by_lowe >= 3 && rejected >= 3, "{by_lowe} accepted by Lowe's algorithm, {rejected} rejected");
 }
 
+/// A history of a queue in which Lowe's algorithm must choose between two enqueues of each pair of values, because lemma 12
+/// does not apply: an unsuccessful dequeue conflicts with both choices. The first choice is always right, so the
+/// algorithm never returns to a choice, but it keeps a clone of the history for each.
+fn choices(count: u64) -> History<QueueOp<u64>, QueueRet<u64>> {
+    use QueueOp::{Dequeue, Enqueue};
+    use QueueRet::{Done, Value};
+
+    let mut builder = History::builder();
+    for pair in 0..count {
+        let (twice, once) = (2 * pair, 2 * pair + 1);
+        // The calls are on the left, the returns on the right.
+        let events = [
+            (0, Some(Enqueue(twice)), None),
+            (1, Some(Enqueue(twice)), None),
+            (0, None, Some(Done)),
+            (1, None, Some(Done)),
+            (2, Some(Dequeue), None),
+            (3, Some(Dequeue), None),
+            (0, Some(Enqueue(once)), None),
+            (0, None, Some(Done)),
+            (1, Some(Dequeue), None),
+            (1, None, Some(Value(Some(twice)))),
+            (1, Some(Dequeue), None),
+            (1, None, Some(Value(Some(twice)))),
+            (2, None, Some(Value(None))),
+            (3, None, Some(Value(Some(once)))),
+        ];
+        for (process, call, ret) in events {
+            if let Some(op) = call {
+                builder.call(process, op).expect("the process has no open call");
+            }
+            if let Some(ret) = ret {
+                builder.ret(process, ret).expect("the process has an open call");
+            }
+        }
+    }
+    builder.finish()
+}
+
+#[test]
+fn lowes_algorithm_stops_before_its_clones_exceed_the_memory_limit() {
+    let history = choices(400);
+    let judge = |memory: u64| {
+        let budget = Budget::unlimited().memory(memory);
+        check(&Queue::<u64>::new(), &history, &Config::new().algorithm(Algorithm::QueueLowe).budget(budget))
+    };
+    let judged = judge(1 << 30);
+    let Verdict::Accepted(witness) = &judged.verdict else { panic!("{:?}", judged.verdict) };
+    replay(&Queue::<u64>::new(), &history, &witness.order).expect("a witness can be replayed");
+    // 400 clones of about 100 bytes for each pair of values.
+    assert!(judged.stats.peak_bytes > 400 * 400 * 100, "{} bytes", judged.stats.peak_bytes);
+    let judged = judge(4 << 20);
+    let Verdict::Unknown(limit) = &judged.verdict else { panic!("{:?}", judged.verdict) };
+    assert_eq!(limit.kind, LimitKind::Memory);
+    assert!(judged.stats.peak_bytes <= 4 << 20, "{} bytes", judged.stats.peak_bytes);
+}
+
 /// Compares monitors with searches, on long histories that satisfy the conditions of the monitors.
 mod monitors {
     use trueline::spec::{
