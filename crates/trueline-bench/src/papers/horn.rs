@@ -228,10 +228,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
                 },
             },
         ],
-        why: Some(
-            "The histories of a quick run are short, so a set of operations has few words: hashing all of them takes about as long as \
-             updating a hash, and the difference of the means is smaller than their intervals.",
-        ),
+        why: None,
     },
     Experiment {
         id: "horn-etcd",

@@ -168,7 +168,7 @@ mod run {
             let left = if *scale == Scale::Full { left * runner::FULL } else { left };
             if command.0 == "all" {
                 eprintln!(
-                    "== {} ({:.0} s so far, at most about {left:.0} s left)",
+                    "== {} ({:.0} s so far, about {left:.0} s left)",
                     experiment.id,
                     started.elapsed().as_secs_f64()
                 );

@@ -44,14 +44,10 @@ pub(crate) fn files(all: &[Results]) -> Vec<(String, String)> {
 
 fn page(all: &[Results]) -> String {
     let mut text = INTRODUCTION.to_owned();
-    if let Some(results) = all.first() {
-        let machine = &results.machine;
-        let _ = write!(
-            text,
-            "\nThe machine: {}, {} cores, {} GiB of memory.\n",
-            machine.cpu, machine.cores, machine.memory_gib
-        );
-    }
+    let machines: Vec<String> = all.iter().map(|results| results.machine.to_string()).collect();
+    let machines = distinct(machines.iter().map(String::as_str));
+    let noun = if machines.len() == 1 { "machine" } else { "machines" };
+    let _ = write!(text, "\nThe {noun}: {}.\n", machines.join("; "));
     text.push_str(&overview(all));
     for paper in distinct(all.iter().map(|results| results.paper.as_str())) {
         let _ = write!(text, "\n## {paper}\n");

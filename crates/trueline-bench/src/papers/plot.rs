@@ -201,7 +201,7 @@ fn heading(out: &mut String, results: &Results) -> f64 {
     text(out, 16.0, 26.0, "t", "start", &results.title);
     let load = loads(results);
     text(out, 16.0, 44.0, "s", "start", &results.paper);
-    let machine = format!("{} run on {} cores{load}", results.mode, results.machine.cores);
+    let machine = format!("{} run on {}{load}", results.mode, results.machine.cores_as_text());
     text(out, 16.0, 59.0, "s", "start", &machine);
     72.0
 }

@@ -2,6 +2,7 @@
 //! the paper, and whether the shapes hold. The results contain everything that the page and the
 //! plots show, so the page and the plots can be generated without running an experiment.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,6 +67,19 @@ pub(crate) struct Machine {
     pub(crate) cpu: String,
     pub(crate) cores: u64,
     pub(crate) memory_gib: u64,
+}
+
+impl Machine {
+    /// Formats the number of cores as "1 core" or "2 cores".
+    pub(crate) fn cores_as_text(&self) -> String {
+        if self.cores == 1 { "1 core".to_owned() } else { format!("{} cores", self.cores) }
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}, {} GiB of memory", self.cpu, self.cores_as_text(), self.memory_gib)
+    }
 }
 
 /// The observations of a point.

@@ -68,7 +68,7 @@ pub(crate) fn run(experiment: &Experiment, options: &Options<'_>) -> Result<Resu
         }
         let left = results.points[at..].iter().filter(|point| !point.is_complete).count();
         let most = time * u32::try_from(left).unwrap_or(u32::MAX);
-        eprintln!("{}: {name} ({} of {all}, at most {:.0} s left)", experiment.id, at + 1, most.as_secs_f64());
+        eprintln!("{}: {name} ({} of {all}, about {:.0} s left)", experiment.id, at + 1, most.as_secs_f64());
         let observed = &mut results.points[at];
         observe(experiment, point, scale, time, observed)?;
         observed.load = load();
