@@ -14,7 +14,7 @@ use super::families::notation::Notation;
 use super::family::{Family, Lent, Op, Ret};
 pub(super) use crate::history::codec::{NumberedHistory, OpNumber, RetNumber};
 use crate::history::{ProcessId, Record, Shown, Value};
-use crate::judge::{Interner, Show};
+use crate::judge::{HistoryInterner, Interner, Show};
 use crate::spec::persistent::Text;
 use crate::spec::state::State;
 use crate::spec::{Initial, Object, Outcomes, Spec, Standard, Subject};
@@ -101,13 +101,13 @@ pub(super) fn show<'f, V: LentValue>(spec: &AnyNumbered<'f, V>) -> Show<'f, OpNu
 /// Numbered items: those that were read with the history, and those that were added while the
 /// history was judged.
 struct Items<T> {
-    read: Interner<T>,
+    read: HistoryInterner<T>,
     later: Mutex<Interner<T>>,
 }
 
 impl<T: Clone + Eq + Hash> Items<T> {
     fn new() -> Self {
-        Self { read: Interner::default(), later: Mutex::default() }
+        Self { read: HistoryInterner::default(), later: Mutex::default() }
     }
 
     /// Returns the item with this number if it was read with the history, and `None` if it was
