@@ -68,6 +68,9 @@ impl Lend for () {
 pub(super) trait Numbered<V>:
     Spec<Op = OpNumber, Ret = RetNumber, State = State, Key = u32, Value = V> + Send
 {
+    /// Returns whether it matters which process calls an operation.
+    fn process_matters(&self) -> bool;
+
     /// Reads an operation; `name` is its name in the table of specifications.
     fn read_op(&mut self, name: &str, process: ProcessId, record: &Record) -> Result<OpNumber, String>;
 
@@ -163,6 +166,10 @@ impl<F: Family> Table<'_, F> {
 }
 
 impl<F: Family> Numbered<Lent<F>> for Table<'_, F> {
+    fn process_matters(&self) -> bool {
+        self.family.process_matters()
+    }
+
     fn read_op(&mut self, name: &str, process: ProcessId, record: &Record) -> Result<OpNumber, String> {
         let op = F::Notation::read_op(name, self.family.process_matters().then_some(process), record)?;
         Ok(OpNumber(self.ops.read.number(op)))

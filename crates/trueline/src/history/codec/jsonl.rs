@@ -45,7 +45,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 #[expect(unused_imports, reason = "only the documentation uses this import")]
 use super::super::Builder;
 use super::super::interval::{CompactInterval, from_named_intervals, in_lanes};
-use super::super::{Annotation, EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
+use super::super::{Annotation, EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Value};
 use super::CodecError;
 use super::document;
 use super::events::{End, Events, Fault};
@@ -748,7 +748,10 @@ impl<I: Intake> Operations<I> {
         };
         let version = read_time("version", fields.version)?;
         let record = read_record(fields.f, fields.key, fields.value)?;
-        self.push(number, process, object, record, (call, ret), version);
+        let object = object.map(|name| self.object(name)).unwrap_or_default();
+        let (ret, result) = ret.unzip();
+        let (op, result) = self.intake.whole(number, process, call, record, result);
+        self.push(number, process, object, op, (call, ret.zip(result)), version);
         Ok(())
     }
 
@@ -767,16 +770,13 @@ impl<I: Intake> Operations<I> {
         &mut self,
         line: u32,
         process: u32,
-        object: Option<&str>,
-        record: Record,
-        (call, ret): (i64, Option<(i64, Value)>),
+        object: ObjectId,
+        op: I::Op,
+        (call, ret): (i64, Option<(i64, I::Ret)>),
         version: Option<i64>,
     ) {
-        let object = object.map(|name| self.object(name)).unwrap_or_default();
-        let (ret, result) = ret.unzip();
-        let (op, result) = self.intake.whole(line, process, call, record, result);
         let process = ProcessId(process);
-        self.intervals.push(Interval { process, object, op, call, ret: ret.zip(result), line, version }.into());
+        self.intervals.push(Interval { process, object, op, call, ret, line, version }.into());
     }
 
     fn object(&mut self, name: &str) -> ObjectId {
@@ -803,12 +803,8 @@ impl Quick<'_> {
         let (Some(kind), Some(process), None) = (self.kind, self.process, self.call) else { return None };
         let end = match kind {
             Kind::Invoke => {
-                let record = Record {
-                    f: self.f?.get(names),
-                    key: self.key.map(|key| key.value(names)).filter(|key| !key.is_null()),
-                    value: self.value.map(|value| value.value(names)).unwrap_or_default(),
-                };
-                return Some(events.call(number, process, self.object, record));
+                let object = self.object;
+                return Some(events.quick_call(number, process, object, self.call()?, names));
             }
             Kind::Ok => End::Ok(Ok(self.result.or(self.value).map(|value| value.value(names)).unwrap_or_default())),
             Kind::Fail => End::Fail,
@@ -816,7 +812,7 @@ impl Quick<'_> {
         };
         // Almost always, a return has the same name as the open operation. In this case, the name
         // is not converted to a string.
-        let is_open = |f: &QuickName<'_>| events.open(process).is_none_or(|open| open.f.as_bytes() == f.bytes());
+        let is_open = |f: &QuickName<'_>| events.name(process).is_none_or(|open| open.as_bytes() == f.bytes());
         let f = self.f.filter(|f| !is_open(f));
         let f = f.as_ref().map(|f| std::str::from_utf8(f.bytes())).transpose().ok()?;
         Some(events.end(number, process, self.object, f, end, self.version))
@@ -825,26 +821,25 @@ impl Quick<'_> {
     /// Adds the whole operation and returns the result of adding it. Returns `None`, and adds nothing, if the line is
     /// not a usual whole operation.
     fn add_operation<I: Intake>(
-        self,
+        mut self,
         operations: &mut Operations<I>,
         number: u32,
         names: &mut Names,
     ) -> Option<Result<(), Fault>> {
         let (None, Some(process), Some(call)) = (self.kind, self.process, self.call) else { return None };
-        let result = self.result.map(|result| result.value(names)).unwrap_or_default();
+        let result = self.result.take().map(|result| result.value(names)).unwrap_or_default();
         if self.ret.is_none() && !result.is_null() {
             return None;
         }
-        let record = Record {
-            f: self.f?.get(names),
-            key: self.key.map(|key| key.value(names)).filter(|key| !key.is_null()),
-            value: self.value.map(|value| value.value(names)).unwrap_or_default(),
-        };
-        if let Some(Err(fault)) = self.id.map(|id| operations.identify(number, id)) {
+        let Self { object, ret, id, version, .. } = self;
+        let operation = self.call()?;
+        if let Some(Err(fault)) = id.map(|id| operations.identify(number, id)) {
             return Some(Err(fault.into()));
         }
-        let times = (call, self.ret.map(|ret| (ret, result)));
-        operations.push(number, process, self.object, record, times, self.version);
+        let object = object.map(|name| operations.object(name)).unwrap_or_default();
+        let result = ret.map(|_| result);
+        let (op, result) = operations.intake.quick_whole(number, process, call, (operation, result), names);
+        operations.push(number, process, object, op, (call, ret.zip(result)), version);
         Some(Ok(()))
     }
 }

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::super::Value;
+use super::super::{Record, Value};
 use super::field::{Kind, Names};
 
 /// The maximum number of ignored fields in a line of the usual form.
@@ -34,6 +34,21 @@ pub(super) struct Quick<'a> {
     pub(super) id: Option<i64>,
     pub(super) time: Option<i64>,
     pub(super) version: Option<i64>,
+}
+
+/// The operation of a line of the usual form.
+#[derive(Debug)]
+pub(super) struct QuickCall<'a> {
+    pub(super) f: Name<'a>,
+    /// The key, which is not null.
+    pub(super) key: Option<Scalar<'a>>,
+    pub(super) value: Scalar<'a>,
+}
+
+impl QuickCall<'_> {
+    pub(super) fn record(self, names: &mut Names) -> Record {
+        Record { f: self.f.get(names), key: self.key.map(|key| key.value(names)), value: self.value.value(names) }
+    }
 }
 
 /// A value. If it is a text, it refers to the bytes in the buffer, which are not copied.
@@ -77,6 +92,17 @@ impl Name<'_> {
 }
 
 impl Scalar<'_> {
+    fn is_null(&self) -> bool {
+        match self {
+            Self::Null => true,
+            Self::Value(value) => value.is_null(),
+            #[cfg(feature = "_columns")]
+            Self::Shared(value) => value.is_null(),
+            Self::Bool(_) | Self::Int(_) | Self::Text(_) => false,
+        }
+    }
+
+    #[inline]
     pub(super) fn value(self, names: &mut Names) -> Value {
         match self {
             Self::Null => Value::Null,
@@ -125,6 +151,13 @@ mod field {
 }
 
 impl<'a> Quick<'a> {
+    /// Returns the operation, if the line names one.
+    #[inline]
+    pub(super) fn call(self) -> Option<QuickCall<'a>> {
+        let key = self.key.filter(|key| !key.is_null());
+        Some(QuickCall { f: self.f?, key, value: self.value.unwrap_or_default() })
+    }
+
     /// Reads the line at the beginning of `bytes` into `line`, which must be empty. Returns the length of the line,
     /// including the line feed.
     #[inline]
