@@ -58,7 +58,7 @@ use super::intake::{Intake, Plain, Taken};
 use super::json::{LIST, Node, ValueSeed, syntax_message, twice};
 use super::lines::Lines;
 use super::notes::Note;
-use super::quick::{Name as QuickName, Quick};
+use super::quick::{FieldOrder, Name as QuickName, Quick};
 use super::survey::{Remarks, Trap};
 
 /// The expected content of the file, for messages.
@@ -389,6 +389,8 @@ impl<'f> Visitor<'_> for NameSeed<'f> {
 /// The lines that have been read so far.
 pub(super) struct File<'r, I: Intake = Plain> {
     names: Names,
+    /// The order of the fields in lines of the usual form.
+    order: FieldOrder,
     content: Content<'r, I>,
     /// Remarks for a survey, if one is requested. They are passed on to `Events` once the first
     /// event has been read.
@@ -436,6 +438,7 @@ impl<'r, I: Intake> File<'r, I> {
     pub(super) fn with(intake: I, remarks: Option<&'r mut Remarks>) -> Self {
         Self {
             names: Names::default(),
+            order: FieldOrder::default(),
             content: Content::Nothing(intake),
             remarks,
             named: None,
@@ -591,13 +594,13 @@ impl<'r, I: Intake> File<'r, I> {
     /// have the same effect.
     fn add_quickly(&mut self, number: u32, bytes: &[u8]) -> Result<Option<usize>, CodecError> {
         let mut line = Quick::default();
-        let Some(length) = Quick::read(bytes, &mut line, &mut self.names) else { return Ok(None) };
-        Ok(self.add_quick(number, line)?.then_some(length))
+        let Some(length) = Quick::read(bytes, &mut line, &mut self.names, &mut self.order) else { return Ok(None) };
+        Ok(self.add_quick(number, &mut line)?.then_some(length))
     }
 
     /// Adds a line of the usual form. Returns `false` if the line was not added. In this case, the caller must read the
     /// line in another way.
-    pub(super) fn add_quick(&mut self, number: u32, line: Quick<'_>) -> Result<bool, CodecError> {
+    pub(super) fn add_quick(&mut self, number: u32, line: &mut Quick<'_>) -> Result<bool, CodecError> {
         if self.named != Some(line.object.is_some()) {
             return Ok(false);
         }
@@ -795,7 +798,7 @@ impl Quick<'_> {
     /// Adds the event and returns the result of adding it. Returns `None`, and adds nothing, if the line is not a usual
     /// event.
     fn add_event<I: Intake>(
-        self,
+        &mut self,
         events: &mut Events<'_, I>,
         number: u32,
         names: &mut Names,
@@ -803,10 +806,12 @@ impl Quick<'_> {
         let (Some(kind), Some(process), None) = (self.kind, self.process, self.call) else { return None };
         let end = match kind {
             Kind::Invoke => {
-                let object = self.object;
-                return Some(events.quick_call(number, process, object, self.call()?, names));
+                return Some(events.quick_call(number, process, self.object, self.call()?, names));
             }
-            Kind::Ok => End::Ok(Ok(self.result.or(self.value).map(|value| value.value(names)).unwrap_or_default())),
+            Kind::Ok => {
+                let result = self.result.take().or_else(|| self.value.take());
+                End::Ok(Ok(result.map(|result| result.value(names)).unwrap_or_default()))
+            }
             Kind::Fail => End::Fail,
             Kind::Info => End::Info,
         };
@@ -821,7 +826,7 @@ impl Quick<'_> {
     /// Adds the whole operation and returns the result of adding it. Returns `None`, and adds nothing, if the line is
     /// not a usual whole operation.
     fn add_operation<I: Intake>(
-        mut self,
+        &mut self,
         operations: &mut Operations<I>,
         number: u32,
         names: &mut Names,
@@ -831,8 +836,8 @@ impl Quick<'_> {
         if self.ret.is_none() && !result.is_null() {
             return None;
         }
-        let Self { object, ret, id, version, .. } = self;
         let operation = self.call()?;
+        let Self { object, ret, id, version, .. } = *self;
         if let Some(Err(fault)) = id.map(|id| operations.identify(number, id)) {
             return Some(Err(fault.into()));
         }
@@ -1136,10 +1141,11 @@ mod tests {
     fn usual_lines_are_read_quickly() {
         for text in USUAL {
             for line in text.split_inclusive('\n') {
-                let length = Quick::read(line.as_bytes(), &mut Quick::default(), &mut Names::default());
-                assert_eq!(length, Some(line.len()), "{line}");
-                let without_end = &line.as_bytes()[..line.len() - 1];
-                assert_eq!(Quick::read(without_end, &mut Quick::default(), &mut Names::default()), None, "{line}");
+                let length = |line: &[u8]| {
+                    Quick::read(line, &mut Quick::default(), &mut Names::default(), &mut FieldOrder::default())
+                };
+                assert_eq!(length(line.as_bytes()), Some(line.len()), "{line}");
+                assert_eq!(length(&line.as_bytes()[..line.len() - 1]), None, "{line}");
             }
         }
     }

@@ -715,7 +715,7 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
             return Ok(false);
         }
         self.has_numbers = true;
-        self.file.add_quick(line, quick)
+        self.file.add_quick(line, &mut quick)
     }
 
     fn finish(mut self, skew: i64, warnings: &mut Vec<String>) -> Result<Taken<I>, CodecError> {
