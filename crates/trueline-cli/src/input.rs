@@ -371,16 +371,21 @@ const PER_ITEM: u64 = 32;
 fn estimate(bytes: &[u8], behind_gap: &mut bool) -> u64 {
     // In blocks of this size, each sum fits in a byte, so that vector instructions can process many bytes at once.
     const BLOCK: usize = 128;
-    let is_space = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\x0c' | b'\r');
-    let is_gap = |byte: u8| is_space(byte) | matches!(byte, b',' | b'[' | b'{' | b'(');
     let mut taken = 0;
     for block in bytes.chunks(BLOCK) {
-        let text: u8 = block.iter().map(|byte| u8::from(!is_space(*byte))).sum();
-        let pairs = block.iter().zip(&block[1..]);
-        let items: u8 = pairs.map(|(last, byte)| u8::from(is_gap(*last) & !is_space(*byte))).sum();
-        let first = *behind_gap && !is_space(block[0]);
-        taken += u64::from(text) + PER_ITEM * (u64::from(items) + u64::from(first));
-        *behind_gap = is_gap(block[block.len() - 1]);
+        // For each byte, whether it is text, and whether a name or value may begin after it.
+        let (mut texts, mut gaps) = ([0; BLOCK], [0; BLOCK]);
+        for ((byte, text), gap) in block.iter().zip(&mut texts).zip(&mut gaps) {
+            let is_space = matches!(byte, b' ' | b'\t' | b'\n') | (byte & !1 == b'\x0c');
+            // `[` and `{` differ in one bit, and so do `(` and `,`.
+            let is_gap = is_space | (byte | 0x20 == b'{') | (byte & !4 == b'(');
+            (*text, *gap) = (u8::from(!is_space), u8::from(is_gap));
+        }
+        let text: u8 = texts.iter().sum();
+        let items: u8 = texts[1..].iter().zip(&gaps).map(|(text, gap)| text & gap).sum();
+        let first = u64::from(*behind_gap) & u64::from(texts[0]);
+        taken += u64::from(text) + PER_ITEM * (u64::from(items) + first);
+        *behind_gap = gaps[block.len() - 1] == 1;
     }
     taken
 }

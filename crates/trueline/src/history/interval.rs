@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::builder::{HistoryError, Problem};
 use super::open::ByProcess;
 use super::operation::NO_VERSION;
-use super::{Event, EventKind, History, ObjectId, OpId, Operation, Outcome, ProcessId};
+use super::{Event, History, ObjectId, OpId, Operation, Outcome, ProcessId};
 
 /// A whole operation: its process and object, the call, and the return.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -300,7 +300,7 @@ pub(super) fn sort<Op, Ret>(intervals: &mut [CompactInterval<Op, Ret>]) {
 /// Builds the history of operations that are sorted by call. `own_ties` contains a pair for each time at which a
 /// process returned and called again: the time and the process.
 fn in_order<Op, Ret>(
-    intervals: Vec<CompactInterval<Op, Ret>>,
+    mut intervals: Vec<CompactInterval<Op, Ret>>,
     mut own_ties: Vec<(i64, ProcessId)>,
     objects: Vec<Arc<str>>,
 ) -> History<Op, Ret> {
@@ -312,7 +312,7 @@ fn in_order<Op, Ret>(
     // and this call must come before the returns of the other processes, because ties are overlaps.
     let alone: HashMap<i64, ProcessId> =
         own_ties.chunk_by(|one, other| one.0 == other.0).filter(|ties| ties.len() == 1).map(|ties| ties[0]).collect();
-    let is_own = |time: i64, at: u32| !alone.is_empty() && alone.get(&time) == Some(&intervals[at as usize].process);
+    let is_own = |time: i64, process: ProcessId| !alone.is_empty() && alone.get(&time) == Some(&process);
     // The returns of the open operations, with the earliest return on top. Few operations are open
     // at once, so this heap takes less time and memory than sorting all returns.
     let mut returns: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
@@ -320,47 +320,58 @@ fn in_order<Op, Ret>(
     // The events; their operations are indices of `intervals`. At each time, the calls of other processes come first,
     // then the events of the process whose own order is preserved, then the returns of other processes.
     let mut events: Vec<Event> = Vec::with_capacity(intervals.len() + returned);
-    let mut calls = (0..).zip(&intervals).map(|(at, interval)| (interval.call, at)).peekable();
     let mut same_time: Vec<(u8, u32, bool)> = Vec::new();
+    // The next operation to call, and whether the calls so far are in the order of the operations.
+    let (mut next, mut last, mut is_in_order) = (0, 0, true);
     loop {
         let ret = returns.peek().map(|Reverse((time, _))| *time);
-        let Some(time) = calls.peek().map(|(time, _)| *time).into_iter().chain(ret).min() else { break };
+        let call = intervals.get(next as usize).map(|interval| interval.call);
+        let Some(time) = call.into_iter().chain(ret).min() else { break };
         same_time.clear();
-        while let Some((_, at)) = calls.next_if(|(call, _)| *call == time) {
-            same_time.push((u8::from(is_own(time, at)), at, false));
-            returns.extend(intervals[at as usize].ret().map(|ret| Reverse((ret, at))));
+        while let Some(interval) = intervals.get(next as usize).filter(|interval| interval.call == time) {
+            same_time.push((u8::from(is_own(time, interval.process)), next, false));
+            returns.extend(interval.ret().map(|ret| Reverse((ret, next))));
+            next += 1;
         }
         while let Some(&Reverse((_, at))) = returns.peek().filter(|Reverse((ret, _))| *ret == time) {
             returns.pop();
-            same_time.push((if is_own(time, at) { 1 } else { 2 }, at, true));
+            same_time.push((if is_own(time, intervals[at as usize].process) { 1 } else { 2 }, at, true));
         }
         if same_time.len() > 1 {
             same_time.sort_unstable();
         }
-        for (_, at, is_return) in &same_time {
-            events.push(if *is_return { Event::ret(OpId(*at)) } else { Event::call(OpId(*at)) });
+        // The times of these events are not needed anymore. Replace each time with the position of the event.
+        for &(_, at, is_return) in &same_time {
+            let position = i64::try_from(events.len()).unwrap_or(i64::MAX);
+            let interval = &mut intervals[at as usize];
+            if is_return {
+                interval.ret = position;
+                events.push(Event::ret(OpId(at)));
+            } else {
+                interval.call = position;
+                events.push(Event::call(OpId(at)));
+                is_in_order &= last <= at;
+                last = at;
+            }
         }
     }
-    drop(calls);
     let mut operations: Vec<Operation<Op, Ret>> = intervals
         .into_iter()
         .map(|interval| {
-            let CompactInterval { process, object, op, outcome, line, version, .. } = interval;
-            let version = Some(version).filter(|version| *version != NO_VERSION && outcome.result().is_some());
-            let mut operation = Operation::new(op, outcome, process, object, 0, line);
+            let CompactInterval { process, object, op, call, ret, outcome, line, version } = interval;
+            let position = |position: i64| u32::try_from(position).expect("the number of events fits in 32 bits");
+            let has_returned = outcome.result().is_some();
+            let version = Some(version).filter(|version| *version != NO_VERSION && has_returned);
+            let mut operation = Operation::new(op, outcome, process, object, position(call), line);
             operation.set_version(version);
+            if has_returned {
+                operation.set_return(position(ret));
+            }
             operation
         })
         .collect();
-    for (position, event) in (0u32..).zip(&events) {
-        let operation = &mut operations[event.op().index()];
-        match event.kind() {
-            EventKind::Call => operation.set_call(position),
-            EventKind::Return => operation.set_return(position),
-        }
-    }
     // Operations that are called at the same time may be out of order; all others are in order.
-    if !operations.is_sorted_by_key(Operation::call_position) {
+    if !is_in_order {
         operations.sort_by_key(Operation::call_position);
         for (id, operation) in (0..).map(OpId).zip(&operations) {
             events[operation.call_position() as usize] = Event::call(id);

@@ -34,10 +34,12 @@ struct Entry {
 }
 
 impl Entry {
-    /// Returns a hash for the table, which uses the lowest and the highest bits: a multiple of the stored half.
+    /// Returns a hash for the table: the lowest bits are the place of the entry, and the highest bits are compared before
+    /// entries are read. So entries whose hashes are neighbors are in neighboring places.
     #[inline]
     fn spread(&self) -> u64 {
-        u64::from(self.hash).wrapping_mul(hash::K)
+        let hash = u64::from(self.hash);
+        hash.wrapping_mul(hash::K) & !u64::from(u32::MAX) | hash
     }
 }
 
@@ -75,13 +77,6 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Eq + Hash> Interner<T> {
-    /// Returns the number of `item`, if it has one.
-    #[cfg(feature = "named")]
-    pub(crate) fn find(&self, item: &T) -> Option<u32> {
-        let hash = hash::Builder::default().hash_one(item);
-        self.table.find(hash, |number| self.items[number] == *item)
-    }
-
     /// Returns the number of `item`, and whether the item is new.
     pub(super) fn intern(&mut self, item: T) -> (u32, bool) {
         let Self { items, table } = self;
@@ -124,7 +119,7 @@ impl<T> Index<u32> for Interner<T> {
 
 /// A list in segments, which grows without copying and by at most one segment at a time.
 #[derive(Clone, Debug)]
-struct Segmented<T> {
+pub(super) struct Segmented<T> {
     segments: Vec<Vec<T>>,
     len: usize,
     /// The number of items that the segments can hold.
@@ -140,7 +135,7 @@ impl<T> Default for Segmented<T> {
 impl<T> Segmented<T> {
     const SEGMENT: usize = 1 << 10;
 
-    fn push(&mut self, value: T) {
+    pub(super) fn push(&mut self, value: T) {
         let segment = self.len / Self::SEGMENT;
         if segment == self.segments.len() {
             // The first segment starts empty and grows, because most lists have only a few items.
@@ -152,7 +147,7 @@ impl<T> Segmented<T> {
         self.capacity = self.capacity.max(self.len - segment.len() + segment.capacity());
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.len
     }
 

@@ -29,6 +29,8 @@
 mod erased;
 mod frame;
 mod interner;
+#[cfg(feature = "named")]
+mod history_interner;
 mod partition;
 mod algorithm;
 mod checker;
@@ -79,6 +81,8 @@ pub use algorithm::{ALGORITHMS, Algorithm, UnknownAlgorithm};
 #[doc(hidden)]
 pub use checker::OwnChecker;
 pub use checker::{Checker, CheckerInput};
+#[cfg(feature = "named")]
+pub(crate) use history_interner::HistoryInterner;
 #[cfg(feature = "named")]
 pub(crate) use interner::Interner;
 pub use judged::Judged;

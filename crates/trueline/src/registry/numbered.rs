@@ -14,7 +14,7 @@ use super::families::notation::Notation;
 use super::family::{Family, Lent, Op, Ret};
 pub(super) use crate::history::codec::{NumberedHistory, OpNumber, RetNumber};
 use crate::history::{ProcessId, Record, Shown, Value};
-use crate::judge::{Interner, Show};
+use crate::judge::{HistoryInterner, Interner, Show};
 use crate::spec::persistent::Text;
 use crate::spec::state::State;
 use crate::spec::{Initial, Object, Outcomes, Spec, Standard, Subject};
@@ -68,6 +68,9 @@ impl Lend for () {
 pub(super) trait Numbered<V>:
     Spec<Op = OpNumber, Ret = RetNumber, State = State, Key = u32, Value = V> + Send
 {
+    /// Returns whether it matters which process calls an operation.
+    fn process_matters(&self) -> bool;
+
     /// Reads an operation; `name` is its name in the table of specifications.
     fn read_op(&mut self, name: &str, process: ProcessId, record: &Record) -> Result<OpNumber, String>;
 
@@ -101,13 +104,13 @@ pub(super) fn show<'f, V: LentValue>(spec: &AnyNumbered<'f, V>) -> Show<'f, OpNu
 /// Numbered items: those that were read with the history, and those that were added while the
 /// history was judged.
 struct Items<T> {
-    read: Interner<T>,
+    read: HistoryInterner<T>,
     later: Mutex<Interner<T>>,
 }
 
 impl<T: Clone + Eq + Hash> Items<T> {
     fn new() -> Self {
-        Self { read: Interner::default(), later: Mutex::default() }
+        Self { read: HistoryInterner::default(), later: Mutex::default() }
     }
 
     /// Returns the item with this number if it was read with the history, and `None` if it was
@@ -163,6 +166,10 @@ impl<F: Family> Table<'_, F> {
 }
 
 impl<F: Family> Numbered<Lent<F>> for Table<'_, F> {
+    fn process_matters(&self) -> bool {
+        self.family.process_matters()
+    }
+
     fn read_op(&mut self, name: &str, process: ProcessId, record: &Record) -> Result<OpNumber, String> {
         let op = F::Notation::read_op(name, self.family.process_matters().then_some(process), record)?;
         Ok(OpNumber(self.ops.read.number(op)))

@@ -65,6 +65,10 @@ struct TableNumbers<'s, V> {
 const MOST_FOUND: usize = 16;
 
 impl<V: LentValue> Numbers for TableNumbers<'_, V> {
+    fn process_matters(&self) -> bool {
+        self.spec.process_matters()
+    }
+
     fn op(&mut self, process: ProcessId, record: &Record) -> Result<OpNumber, String> {
         let found = self.found.iter().find(|(f, _)| Arc::ptr_eq(f, &record.f));
         let name = match found {

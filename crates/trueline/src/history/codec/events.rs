@@ -2,12 +2,14 @@
 //! file.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::super::open::ByProcess;
 use super::super::{Builder, History, HistoryError, ObjectId, Record, Value};
 use super::CodecError;
-use super::field::{Parsed, quoted};
+use super::field::{Names, Parsed, quoted};
 use super::intake::{Intake, Plain};
+use super::quick::QuickCall;
 use super::survey::{Remarks, Trap};
 
 /// The reason for rejecting a line.
@@ -72,6 +74,13 @@ pub(super) struct Events<'r, I: Intake = Plain> {
 impl<'r> Events<'r> {
     pub(super) fn new(remarks: Option<&'r mut Remarks>) -> Self {
         Self::with(Plain, remarks)
+    }
+}
+
+impl Events<'_> {
+    /// Returns the open operation of `process`.
+    pub(super) fn open(&self, process: u32) -> Option<&Record> {
+        self.builder.open(process)
     }
 }
 
@@ -146,6 +155,25 @@ impl<'r, I: Intake> Events<'r, I> {
             }
         }
         let op = self.intake.call(line, process, record);
+        self.add_call(object, process, op)
+    }
+
+    /// Adds a call as [`call`](Self::call) does. There must be no survey.
+    pub(super) fn quick_call(
+        &mut self,
+        line: u32,
+        process: u32,
+        object: Option<&str>,
+        call: QuickCall<'_>,
+        names: &mut Names,
+    ) -> Result<(), Fault> {
+        self.builder.line(line);
+        let object = object.map(|name| self.builder.object(name));
+        let op = self.intake.quick_call(line, process, call, names);
+        self.add_call(object, process, op)
+    }
+
+    fn add_call(&mut self, object: Option<ObjectId>, process: u32, op: I::Op) -> Result<(), Fault> {
         self.builder.call_on(object.unwrap_or_default(), process, op)?;
         if let Some(object) = object {
             self.objects.insert(process, object);
@@ -153,9 +181,9 @@ impl<'r, I: Intake> Events<'r, I> {
         Ok(())
     }
 
-    /// Returns the open operation of `process`.
-    pub(super) fn open(&self, process: u32) -> Option<&Record> {
-        self.builder.open(process).and_then(|op| self.intake.open(process, op))
+    /// Returns the name of the open operation of `process`.
+    pub(super) fn name(&self, process: u32) -> Option<&Arc<str>> {
+        self.builder.open(process).and_then(|op| self.intake.name(process, op))
     }
 
     /// Ends the open operation of `process`. The end is on line `line` of the file. If `f` or
@@ -170,13 +198,13 @@ impl<'r, I: Intake> Events<'r, I> {
         version: Option<i64>,
     ) -> Result<(), Fault> {
         self.builder.line(line);
-        if let (Some(f), Some(open)) = (f, self.open(process)) {
-            if *f != *open.f {
+        if let (Some(f), Some(open)) = (f, self.name(process)) {
+            if *f != **open {
                 let message = format!(
                     "process {process} returns from `{}`, but its open call is `{}`; a process must return from its \
                      last call",
                     quoted(f),
-                    quoted(&open.f)
+                    quoted(open)
                 );
                 return self.forgive(line, message.into());
             }
@@ -205,9 +233,8 @@ impl<'r, I: Intake> Events<'r, I> {
             }
             End::Fail => {
                 self.see(Trap::Failed, line, || format!("an operation of process {process} failed"));
-                let record = self.remarks.is_some().then(|| self.open(process).cloned()).flatten();
-                if let (Some(remarks), Some(record)) = (&mut self.remarks, record) {
-                    remarks.failed.push((record, line as usize));
+                if let (Some(remarks), Some(op)) = (&mut self.remarks, self.builder.open(process)) {
+                    remarks.failed.extend(I::record(op).map(|record| (record.clone(), line as usize)));
                 }
                 self.intake.end(process, false);
                 self.builder.fail(process)

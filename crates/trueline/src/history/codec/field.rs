@@ -72,7 +72,7 @@ impl Names {
 }
 
 #[inline]
-fn hash(text: &[u8]) -> usize {
+pub(super) fn hash(text: &[u8]) -> usize {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |hash: u64, (first, last): (u64, u64)| {
         (((hash ^ first).wrapping_mul(FACTOR)).rotate_left(29) ^ last).wrapping_mul(FACTOR).rotate_left(29)
@@ -85,7 +85,7 @@ fn hash(text: &[u8]) -> usize {
 /// Returns whether two strings are equal. Most strings are short. For a short string, this takes less time than calling
 /// the comparison function of the standard library.
 #[inline]
-fn is_same(one: &[u8], other: &[u8]) -> bool {
+pub(super) fn is_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
         return false;
     }

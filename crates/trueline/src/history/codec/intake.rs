@@ -3,7 +3,11 @@
 //! Most callers need a [`RawHistory`](crate::history::RawHistory), for which [`Plain`] keeps records and values as they
 //! are. To save memory, the module `numbering` converts records and values to numbers instead.
 
+use std::sync::Arc;
+
 use super::super::{History, Record, Value};
+use super::field::Names;
+use super::quick::QuickCall;
 
 /// Converts operations and results while a history is read.
 pub(super) trait Intake {
@@ -13,8 +17,19 @@ pub(super) trait Intake {
     /// Converts the call of an operation. The call is on line `line` of the file.
     fn call(&mut self, line: u32, process: u32, record: Record) -> Self::Op;
 
-    /// Returns the record of `op`, the open operation of `process`, if the record is still known.
-    fn open<'a>(&'a self, process: u32, op: &'a Self::Op) -> Option<&'a Record>;
+    /// Converts a call as [`call`](Self::call) does.
+    #[inline]
+    fn quick_call(&mut self, line: u32, process: u32, call: QuickCall<'_>, names: &mut Names) -> Self::Op {
+        self.call(line, process, call.record(names))
+    }
+
+    /// Returns the name of `op`, the open operation of `process`, if the name is still known.
+    fn name<'a>(&'a self, process: u32, op: &'a Self::Op) -> Option<&'a Arc<str>>;
+
+    /// Returns the record that `op` was converted from, if `op` contains it.
+    fn record(_op: &Self::Op) -> Option<&Record> {
+        None
+    }
 
     /// Converts the result of `op`, the open operation of `process`.
     fn ret(&mut self, line: u32, process: u32, op: &Self::Op, result: Value) -> Self::Ret;
@@ -32,6 +47,19 @@ pub(super) trait Intake {
         record: Record,
         result: Option<Value>,
     ) -> (Self::Op, Option<Self::Ret>);
+
+    /// Converts a whole operation as [`whole`](Self::whole) does. `time` is the time of the call.
+    #[inline]
+    fn quick_whole(
+        &mut self,
+        line: u32,
+        process: u32,
+        time: i64,
+        (call, result): (QuickCall<'_>, Option<Value>),
+        names: &mut Names,
+    ) -> (Self::Op, Option<Self::Ret>) {
+        self.whole(line, process, time, call.record(names), result)
+    }
 }
 
 /// A history that was read, with the intake that converted its operations.
@@ -49,7 +77,11 @@ impl Intake for Plain {
         record
     }
 
-    fn open<'a>(&'a self, _: u32, op: &'a Record) -> Option<&'a Record> {
+    fn name<'a>(&'a self, _: u32, op: &'a Record) -> Option<&'a Arc<str>> {
+        Some(&op.f)
+    }
+
+    fn record(op: &Record) -> Option<&Record> {
         Some(op)
     }
 

@@ -45,7 +45,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 #[expect(unused_imports, reason = "only the documentation uses this import")]
 use super::super::Builder;
 use super::super::interval::{CompactInterval, from_named_intervals, in_lanes};
-use super::super::{Annotation, EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
+use super::super::{Annotation, EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Value};
 use super::CodecError;
 use super::document;
 use super::events::{End, Events, Fault};
@@ -58,7 +58,7 @@ use super::intake::{Intake, Plain, Taken};
 use super::json::{LIST, Node, ValueSeed, syntax_message, twice};
 use super::lines::Lines;
 use super::notes::Note;
-use super::quick::{Name as QuickName, Quick};
+use super::quick::{FieldOrder, Name as QuickName, Quick};
 use super::survey::{Remarks, Trap};
 
 /// The expected content of the file, for messages.
@@ -389,6 +389,8 @@ impl<'f> Visitor<'_> for NameSeed<'f> {
 /// The lines that have been read so far.
 pub(super) struct File<'r, I: Intake = Plain> {
     names: Names,
+    /// The order of the fields in lines of the usual form.
+    order: FieldOrder,
     content: Content<'r, I>,
     /// Remarks for a survey, if one is requested. They are passed on to `Events` once the first
     /// event has been read.
@@ -436,6 +438,7 @@ impl<'r, I: Intake> File<'r, I> {
     pub(super) fn with(intake: I, remarks: Option<&'r mut Remarks>) -> Self {
         Self {
             names: Names::default(),
+            order: FieldOrder::default(),
             content: Content::Nothing(intake),
             remarks,
             named: None,
@@ -591,13 +594,13 @@ impl<'r, I: Intake> File<'r, I> {
     /// have the same effect.
     fn add_quickly(&mut self, number: u32, bytes: &[u8]) -> Result<Option<usize>, CodecError> {
         let mut line = Quick::default();
-        let Some(length) = Quick::read(bytes, &mut line, &mut self.names) else { return Ok(None) };
-        Ok(self.add_quick(number, line)?.then_some(length))
+        let Some(length) = Quick::read(bytes, &mut line, &mut self.names, &mut self.order) else { return Ok(None) };
+        Ok(self.add_quick(number, &mut line)?.then_some(length))
     }
 
     /// Adds a line of the usual form. Returns `false` if the line was not added. In this case, the caller must read the
     /// line in another way.
-    pub(super) fn add_quick(&mut self, number: u32, line: Quick<'_>) -> Result<bool, CodecError> {
+    pub(super) fn add_quick(&mut self, number: u32, line: &mut Quick<'_>) -> Result<bool, CodecError> {
         if self.named != Some(line.object.is_some()) {
             return Ok(false);
         }
@@ -748,7 +751,10 @@ impl<I: Intake> Operations<I> {
         };
         let version = read_time("version", fields.version)?;
         let record = read_record(fields.f, fields.key, fields.value)?;
-        self.push(number, process, object, record, (call, ret), version);
+        let object = object.map(|name| self.object(name)).unwrap_or_default();
+        let (ret, result) = ret.unzip();
+        let (op, result) = self.intake.whole(number, process, call, record, result);
+        self.push(number, process, object, op, (call, ret.zip(result)), version);
         Ok(())
     }
 
@@ -767,16 +773,13 @@ impl<I: Intake> Operations<I> {
         &mut self,
         line: u32,
         process: u32,
-        object: Option<&str>,
-        record: Record,
-        (call, ret): (i64, Option<(i64, Value)>),
+        object: ObjectId,
+        op: I::Op,
+        (call, ret): (i64, Option<(i64, I::Ret)>),
         version: Option<i64>,
     ) {
-        let object = object.map(|name| self.object(name)).unwrap_or_default();
-        let (ret, result) = ret.unzip();
-        let (op, result) = self.intake.whole(line, process, call, record, result);
         let process = ProcessId(process);
-        self.intervals.push(Interval { process, object, op, call, ret: ret.zip(result), line, version }.into());
+        self.intervals.push(Interval { process, object, op, call, ret, line, version }.into());
     }
 
     fn object(&mut self, name: &str) -> ObjectId {
@@ -795,7 +798,7 @@ impl Quick<'_> {
     /// Adds the event and returns the result of adding it. Returns `None`, and adds nothing, if the line is not a usual
     /// event.
     fn add_event<I: Intake>(
-        self,
+        &mut self,
         events: &mut Events<'_, I>,
         number: u32,
         names: &mut Names,
@@ -803,20 +806,18 @@ impl Quick<'_> {
         let (Some(kind), Some(process), None) = (self.kind, self.process, self.call) else { return None };
         let end = match kind {
             Kind::Invoke => {
-                let record = Record {
-                    f: self.f?.get(names),
-                    key: self.key.map(|key| key.value(names)).filter(|key| !key.is_null()),
-                    value: self.value.map(|value| value.value(names)).unwrap_or_default(),
-                };
-                return Some(events.call(number, process, self.object, record));
+                return Some(events.quick_call(number, process, self.object, self.call()?, names));
             }
-            Kind::Ok => End::Ok(Ok(self.result.or(self.value).map(|value| value.value(names)).unwrap_or_default())),
+            Kind::Ok => {
+                let result = self.result.take().or_else(|| self.value.take());
+                End::Ok(Ok(result.map(|result| result.value(names)).unwrap_or_default()))
+            }
             Kind::Fail => End::Fail,
             Kind::Info => End::Info,
         };
         // Almost always, a return has the same name as the open operation. In this case, the name
         // is not converted to a string.
-        let is_open = |f: &QuickName<'_>| events.open(process).is_none_or(|open| open.f.as_bytes() == f.bytes());
+        let is_open = |f: &QuickName<'_>| events.name(process).is_none_or(|open| open.as_bytes() == f.bytes());
         let f = self.f.filter(|f| !is_open(f));
         let f = f.as_ref().map(|f| std::str::from_utf8(f.bytes())).transpose().ok()?;
         Some(events.end(number, process, self.object, f, end, self.version))
@@ -825,26 +826,25 @@ impl Quick<'_> {
     /// Adds the whole operation and returns the result of adding it. Returns `None`, and adds nothing, if the line is
     /// not a usual whole operation.
     fn add_operation<I: Intake>(
-        self,
+        &mut self,
         operations: &mut Operations<I>,
         number: u32,
         names: &mut Names,
     ) -> Option<Result<(), Fault>> {
         let (None, Some(process), Some(call)) = (self.kind, self.process, self.call) else { return None };
-        let result = self.result.map(|result| result.value(names)).unwrap_or_default();
+        let result = self.result.take().map(|result| result.value(names)).unwrap_or_default();
         if self.ret.is_none() && !result.is_null() {
             return None;
         }
-        let record = Record {
-            f: self.f?.get(names),
-            key: self.key.map(|key| key.value(names)).filter(|key| !key.is_null()),
-            value: self.value.map(|value| value.value(names)).unwrap_or_default(),
-        };
-        if let Some(Err(fault)) = self.id.map(|id| operations.identify(number, id)) {
+        let operation = self.call()?;
+        let Self { object, ret, id, version, .. } = *self;
+        if let Some(Err(fault)) = id.map(|id| operations.identify(number, id)) {
             return Some(Err(fault.into()));
         }
-        let times = (call, self.ret.map(|ret| (ret, result)));
-        operations.push(number, process, self.object, record, times, self.version);
+        let object = object.map(|name| operations.object(name)).unwrap_or_default();
+        let result = ret.map(|_| result);
+        let (op, result) = operations.intake.quick_whole(number, process, call, (operation, result), names);
+        operations.push(number, process, object, op, (call, ret.zip(result)), version);
         Some(Ok(()))
     }
 }
@@ -1141,10 +1141,11 @@ mod tests {
     fn usual_lines_are_read_quickly() {
         for text in USUAL {
             for line in text.split_inclusive('\n') {
-                let length = Quick::read(line.as_bytes(), &mut Quick::default(), &mut Names::default());
-                assert_eq!(length, Some(line.len()), "{line}");
-                let without_end = &line.as_bytes()[..line.len() - 1];
-                assert_eq!(Quick::read(without_end, &mut Quick::default(), &mut Names::default()), None, "{line}");
+                let length = |line: &[u8]| {
+                    Quick::read(line, &mut Quick::default(), &mut Names::default(), &mut FieldOrder::default())
+                };
+                assert_eq!(length(line.as_bytes()), Some(line.len()), "{line}");
+                assert_eq!(length(&line.as_bytes()[..line.len() - 1]), None, "{line}");
             }
         }
     }

@@ -53,6 +53,8 @@ mod source;
 pub mod start_finish;
 mod survey;
 mod table;
+#[cfg(feature = "named")]
+mod templates;
 mod tuples;
 mod writing;
 

@@ -525,8 +525,12 @@ impl Mapping {
         let wanted: Vec<bool> = slots.iter().map(|slot| !has_same_names || slot.is_some()).collect();
         let slots: Vec<(u16, usize)> = slots.into_iter().zip(0..).filter_map(|(slot, at)| Some((slot?, at))).collect();
         table.each(&wanted, &mut |batch| {
+            let mut lines = Vec::new();
             for (row, number) in (0..batch.rows).zip(batch.first..) {
-                if is_plain && reader.add_quickly(number, batch, row, &slots)? {
+                if is_plain && row % QUICK_ROWS == 0 {
+                    read_quickly(batch, row, &slots, &mut lines);
+                }
+                if is_plain && reader.add_quickly(number, &mut lines[row % QUICK_ROWS])? {
                     continue;
                 }
                 let record = batch.object(row).map_err(|message| CodecError::at(number, message))?;
@@ -642,6 +646,36 @@ fn column_table<'i>(input: &'i mut dyn BufRead) -> Result<Box<dyn ColumnTable + 
     Ok(Box::new(arrow::Rows::open(input)?))
 }
 
+/// The number of rows that [`read_quickly`] reads at once, column by column. They fit into the fastest cache.
+#[cfg(feature = "_columns")]
+const QUICK_ROWS: usize = 64;
+
+/// Reads the cells of some rows from the row `start` on. `slots` lists the fields, each with its column. A row with an
+/// unusual cell becomes `None`.
+#[cfg(feature = "_columns")]
+fn read_quickly<'b>(batch: &Batch<'b>, start: usize, slots: &[(u16, usize)], lines: &mut Vec<Option<Quick<'b>>>) {
+    lines.clear();
+    lines.resize_with(QUICK_ROWS.min(batch.rows - start), || Some(Quick::default()));
+    for (field, column) in slots {
+        for (line, row) in lines.iter_mut().zip(start..) {
+            let Some(quick) = line else { continue };
+            let is_usual = match batch.cell(*column, row) {
+                Cell::Null => {
+                    quick.set_null(*field);
+                    true
+                }
+                Cell::Int(int) => quick.set_int(*field, int),
+                Cell::Other(Ok(Node::Value(Ok(value)))) => quick.set(*field, value),
+                Cell::Bool(bool) => quick.set_bool(*field, bool),
+                Cell::Other(_) => false,
+            };
+            if !is_usual {
+                *line = None;
+            }
+        }
+    }
+}
+
 /// Reads records one by one.
 struct Reader<'m, 'r, I: Intake> {
     mapping: &'m Mapping,
@@ -675,36 +709,11 @@ impl<'m, 'r, I: Intake> Reader<'m, 'r, I> {
         }
     }
 
-    /// Adds a row whose columns have trueline's names, if the row has the usual form. `slots` lists the fields, each
-    /// with its column. Returns whether the row was added. For a row that was added, the effect is the same as that of
-    /// [`add`](Self::add).
+    /// Adds a row whose columns have trueline's names, if [`read_quickly`] could read it. Returns whether the row was
+    /// added. For a row that was added, the effect is the same as that of [`add`](Self::add).
     #[cfg(feature = "_columns")]
-    fn add_quickly(
-        &mut self,
-        line: u32,
-        batch: &Batch<'_>,
-        row: usize,
-        slots: &[(u16, usize)],
-    ) -> Result<bool, CodecError> {
-        if !self.processes.is_empty() {
-            return Ok(false);
-        }
-        let mut quick = Quick::default();
-        for (field, column) in slots {
-            let is_usual = match batch.cell(*column, row) {
-                Cell::Null => {
-                    quick.set_null(*field);
-                    true
-                }
-                Cell::Int(int) => quick.set_int(*field, int),
-                Cell::Other(Ok(Node::Value(Ok(value)))) => quick.set(*field, value),
-                Cell::Bool(bool) => quick.set_bool(*field, bool),
-                Cell::Other(_) => false,
-            };
-            if !is_usual {
-                return Ok(false);
-            }
-        }
+    fn add_quickly(&mut self, line: u32, quick: &mut Option<Quick<'_>>) -> Result<bool, CodecError> {
+        let Some(quick) = quick.as_mut().filter(|_| self.processes.is_empty()) else { return Ok(false) };
         let is_event = quick.kind.is_some();
         // In an event, a null result means that the result is absent.
         if is_event && matches!(quick.result, Some(Scalar::Null)) {

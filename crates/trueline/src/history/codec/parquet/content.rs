@@ -25,7 +25,7 @@ impl Content {
     pub(super) fn read(input: &mut dyn BufRead) -> io::Result<Self> {
         let (mut pieces, mut length) = (Vec::new(), 0);
         loop {
-            let mut piece = Vec::new();
+            let mut piece = Vec::with_capacity(PIECE);
             (&mut *input).take(PIECE as u64).read_to_end(&mut piece)?;
             if piece.is_empty() {
                 return Ok(Self { pieces: Arc::new(Mutex::new(pieces)), length });
