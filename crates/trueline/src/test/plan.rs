@@ -137,6 +137,16 @@ impl Default for Options {
     }
 }
 
+/// The execution of the test that a run comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// This execution.
+    This,
+    /// An earlier execution. The run is repeated, in addition to the runs that the test requests. So it counts only if
+    /// it fails.
+    Earlier,
+}
+
 /// The function that is called with the number of runs so far.
 type Watch = Arc<dyn Fn(u64) + Send + Sync>;
 
@@ -1063,7 +1073,12 @@ impl Testing {
             ));
             for token in left_behind.iter().filter(|token| token.scheduled.is_none() && self.plan.can_make(token)) {
                 if !self.is_over() {
-                    self.batch(&mut runner, running.as_mut(), &vec![token.clone(); TRIES_OF_LEFT_BEHIND]);
+                    self.batch(
+                        &mut runner,
+                        running.as_mut(),
+                        &vec![token.clone(); TRIES_OF_LEFT_BEHIND],
+                        Origin::Earlier,
+                    );
                 }
             }
         }
@@ -1071,7 +1086,8 @@ impl Testing {
             let of_threads = regressions::recall(name.as_deref()).into_iter().filter(|token| token.scheduled.is_none());
             for token in of_threads.filter(|token| self.plan.can_make(token)) {
                 for _ in 0..TRIES_OF_REGRESSIONS.div_ceil(10) {
-                    let (has_failed, _) = self.batch(&mut runner, running.as_mut(), &vec![token.clone(); 10]);
+                    let tokens = vec![token.clone(); 10];
+                    let (has_failed, _) = self.batch(&mut runner, running.as_mut(), &tokens, Origin::Earlier);
                     if has_failed {
                         break;
                     }
@@ -1096,7 +1112,7 @@ impl Testing {
                 continue;
             }
             let started = Instant::now();
-            let (_, made) = self.batch(&mut runner, running.as_mut(), &tokens);
+            let (_, made) = self.batch(&mut runner, running.as_mut(), &tokens, Origin::This);
             if replay.is_none() && self.plan.options.runs.is_some() {
                 self.give_back((tokens.len() - made) as u64);
             }
@@ -1159,7 +1175,13 @@ impl Testing {
     }
 
     /// Executes runs and judges them. Returns whether a run failed, and the number of judged runs.
-    fn batch(&self, runner: &mut Runner, running: Option<&mut Running>, tokens: &[Token]) -> (bool, usize) {
+    fn batch(
+        &self,
+        runner: &mut Runner,
+        running: Option<&mut Running>,
+        tokens: &[Token],
+        origin: Origin,
+    ) -> (bool, usize) {
         let Some(first) = tokens.first() else { return (false, 0) };
         let settings = self.plan.run_settings(self.clock, first.shape.chaos, self.plan.options.watchdog);
         supervise::note_runs(tokens);
@@ -1177,14 +1199,23 @@ impl Testing {
         for (run, (token, seen)) in tokens.iter().zip(seen).enumerate() {
             made += 1;
             let _note = supervise::note(Doing::Running, Some(run));
-            self.runs.fetch_add(1, Ordering::Relaxed);
-            self.operations.fetch_add(seen.history.len() as u64, Ordering::Relaxed);
-            self.coverage.add(&seen.history);
+            let count = || {
+                self.runs.fetch_add(1, Ordering::Relaxed);
+                self.operations.fetch_add(seen.history.len() as u64, Ordering::Relaxed);
+                self.coverage.add(&seen.history);
+            };
+            if origin == Origin::This {
+                count();
+            }
             let is_undecided = Cell::new(false);
-            let kind = self.plan.failure_of(&seen, || {
-                is_undecided.set(true);
-                self.undecided.fetch_add(1, Ordering::Relaxed);
-            });
+            let kind = self.plan.failure_of(&seen, || is_undecided.set(true));
+            match (origin, &kind) {
+                (Origin::This, _) => {
+                    self.undecided.fetch_add(u64::from(is_undecided.get()), Ordering::Relaxed);
+                }
+                (Origin::Earlier, None) => continue,
+                (Origin::Earlier, Some(_)) => count(),
+            }
             if let Some(keep) = &self.plan.keep {
                 let is_accepted = !matches!(kind, Some(FailureKind::NotLinearizable));
                 keep(&self.plan.raw(&seen.history), (!is_undecided.get()).then_some(is_accepted));
@@ -1262,6 +1293,29 @@ mod tests {
         assert_eq!(plan().runs(7).time(Duration::from_secs(600)).run().runs, 7);
         let outcome = plan().runs(u64::MAX).time(Duration::from_millis(5)).run();
         assert!(outcome.runs >= 1 && outcome.failure.is_none());
+    }
+
+    /// A process that was killed leaves a list of runs. The next execution of the test repeats them, but still makes all
+    /// the runs that the test requests.
+    #[test]
+    fn runs_that_are_repeated_are_not_counted() {
+        let name = format!("plan::runs_that_are_repeated::{}", std::process::id());
+        let path = running::path(&name, 0).expect("the folder of the build is known");
+        std::fs::create_dir_all(path.parent().expect("the file is in a folder")).expect("the folder can be created");
+        // There is no process 0.
+        std::fs::write(&path, "process 0\ns1.t2.o1-2.c0.p1\ns2.t2.o1-2.c0.p1\nend\n").expect("the file can be written");
+        let made = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&made);
+        let plan = crate::test::test(move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            AtomicU64::new(0)
+        });
+        let plan = plan.spec("fetch-add").operation("fetch-add", 1..2_u64, |sum, x| sum.fetch_add(x, Ordering::SeqCst));
+        let outcome = plan.into_plan().name(&name).forgetful().runs(3).run();
+        assert_eq!((outcome.runs, outcome.failure.is_none()), (3, true));
+        let most = made.load(Ordering::Relaxed);
+        assert!(most >= 3 + 2 * TRIES_OF_LEFT_BEHIND as u64, "the runs of the file were not repeated: {most} objects");
+        assert!(!path.exists());
     }
 
     #[test]

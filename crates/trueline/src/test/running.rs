@@ -26,7 +26,8 @@ pub(super) fn folder() -> Option<PathBuf> {
     Some(beside.map_or_else(std::env::temp_dir, Path::to_path_buf).join("trueline"))
 }
 
-fn path(test: &str, tester: u32) -> Option<PathBuf> {
+/// Returns the file of a tester.
+pub(super) fn path(test: &str, tester: u32) -> Option<PathBuf> {
     Some(folder()?.join(format!("{}.{tester}.running", plain(test))))
 }
 
