@@ -6,11 +6,10 @@
 //! what to do. No input causes a panic, overflows the stack, or needs memory out of proportion to
 //! its size.
 //!
-//! A file is read by one thread. When JSON lines are read, parsing takes two fifths of the time. The rest of the time
-//! is spent on numbering operations and ordering events. This work cannot be divided among threads. Handing parsed
-//! lines from one thread to another would make parsing a third more expensive: for 300 MB, parsing would take 0.9 s of
-//! CPU time instead of 0.68 s, out of 1.7 s for reading the file. So a second thread would use 13 % more CPU time, and
-//! save at most 39 % of the elapsed time.
+//! A file is read by one thread. When JSON lines are read, parsing takes less than half of the time. The rest of the
+//! time is spent on numbering operations and ordering events. This work cannot be divided among threads. Handing parsed
+//! lines from one thread to another would make parsing a third more expensive (measured with an earlier reader). So a
+//! second thread would use more CPU time, and save less than half of the elapsed time.
 //!
 //! | format | codec | looks like |
 //! |---|---|---|
