@@ -176,9 +176,8 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
             },
         ],
         why: Some(
-            "Threads yield at one in 16 schedule points here, so a short run shows the fault of ABC almost as often as a \
-             long one: with two calls, the fault takes about 1.6 times as many runs as with four, and each of these runs \
-             takes half the time.",
+            "Threads yield at one in 16 schedule points here, so a short run shows the fault of ABC, too: with two calls, \
+             the fault takes about 1.6 times as many runs as with four, and each of these runs takes half the time.",
         ),
     },
     Experiment {
